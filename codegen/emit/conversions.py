@@ -86,6 +86,16 @@ def tensor_checks(op: Op, reject: str) -> Iterator[Conversion]:
         )
 
 
+def out_test(out: Op, reject: str) -> tuple[str, ...]:
+    """The test of `out` in the function of the functional op: methods take none, and composite ops hand theirs on."""
+    tests = ["IS_METHOD"]
+    if len(out.schema.out_arguments) > 1:
+        tests.append("not isinstance(out, (list, tuple))")
+    elif out.is_composite:
+        tests.append("not isinstance(out, Tensor)")
+    return f"if {' or '.join(tests)}:", f"    {reject}"
+
+
 def _is_tensor(argument: Argument) -> str:
     name = argument.python_name
     test = f"isinstance({name}, Tensor)"
@@ -133,8 +143,8 @@ def _convert_variadic(op: Op, argument: Argument) -> Conversion:
     """What is a function and a method is the same code, but only the method takes separate ints."""
     name = argument.python_name
     is_both = only_methods_take_ints(op)
-    values = f"{name}, more_{name}, {'SEPARATE_INTS' if is_both else 'True'}"
-    separate = f"type({name}) is int{' and SEPARATE_INTS' if is_both else ''}"
+    values = f"{name}, more_{name}, {'IS_METHOD' if is_both else 'True'}"
+    separate = f"type({name}) is int{' and IS_METHOD' if is_both else ''}"
     other = f"more_{name} or {_is_no_tuple_of_ints(op, name)}"
     convert = _converted(name, other, _call("separate_ints_of", values, op, argument))
     return _behind([f"if {separate}:", f"    {name}, more_{name} = ({name},) + more_{name}, ()"], convert)

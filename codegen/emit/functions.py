@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from ..model import Argument, BaseType, Model, Op
 from ..render import tuple_of
 from .changes import checks, marks
-from .conversions import conversions, fails_when_number, only_methods_take_ints, pins, takes_number, tensor_checks
+from .conversions import (
+    conversions,
+    fails_when_number,
+    has_factory_options,
+    only_methods_take_ints,
+    out_test,
+    pins,
+    takes_number,
+    tensor_checks,
+)
 from .decomposition import as_function, derived_form, expression
 from .kernel_texts import module_import, module_name
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
@@ -80,6 +89,8 @@ class Function:
     results: tuple[Result, ...]
     return_type: str | None
     has_several_outs: bool
+    out: Function | None
+    out_test: tuple[str, ...]
     out_function: str | None
     passed_to_out: str
     out_check: str
@@ -107,6 +118,11 @@ class Function:
         return self.marks_requires_grad or bool(self.marks) or saves
 
     @property
+    def out_arrays(self) -> tuple[Array, ...]:
+        """Those of an ``out=`` form that the functional op does not have."""
+        return self.arrays[len(self.op.schema.tensor_arguments) :]
+
+    @property
     def defines_table(self) -> bool:
         return not self.op.is_composite and self.op.derived_from is None
 
@@ -122,6 +138,8 @@ def function_of(model: Model, op: Op) -> Function:
     converted = [*(tensor_checks(op, reject) if composite else []), *conversions(op, reject)]
     number_first = any(fails_when_number(op, argument) for argument in op.schema.inputs)
     out, twin = model.variant(op, "out"), generator_twin(model, op)
+    inner = function_of(model, out) if out and shares_code(model, out) else None
+    apart = None if inner else out
     composite_call, written_out = _composite_call(model, op) if composite else ("", False)
     return Function(
         op=op,
@@ -132,7 +150,7 @@ def function_of(model: Model, op: Op) -> Function:
         intercepted=_intercepted(op, signature),
         signature=signature,
         old_calls=old_calls_of(model, name, signature, [name]) if public else None,
-        seen=_seen_by_modes(op),
+        seen=_seen_by_modes(op, takes_out=inner is not None),
         conversions=tuple(line for conversion in converted for line in conversion.lines),
         checks=checks(model, op),
         marks=marks(op),
@@ -148,8 +166,10 @@ def function_of(model: Model, op: Op) -> Function:
         results=_results(model, op),
         return_type=return_type(op),
         has_several_outs=len(op.schema.out_arguments) > 1,
-        out_function=function_name(model, out) if out else None,
-        passed_to_out=signature_of(model, out, public=False).passed if out else "",
+        out=inner,
+        out_test=out_test(inner.op, reject) if inner else (),
+        out_function=function_name(model, apart) if apart else None,
+        passed_to_out=signature_of(model, apart, public=False).passed if apart else "",
         out_check=_out_check(op),
         generator_function=function_name(model, twin) if twin else None,
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
@@ -165,6 +185,21 @@ def function_of(model: Model, op: Op) -> Function:
     )
 
 
+def shares_code(model: Model, out: Op) -> bool:
+    """Whether an ``out=`` form is the function of its functional op, which takes `out`, rather than one of its own.
+
+    It takes the same arguments, but for a factory, whose options `out` decides.
+    """
+    functional = model.ops.get(out.derived_from or "")
+    if functional is None or out.kind != "out" or takes_requires_grad(functional) or has_factory_options(functional):
+        return False
+    shapes = _shape(model, functional), _shape(model, out)
+    return shapes[0] in _WITH_OUT and shapes[1] in ("out", "composite_out")
+
+
+_WITH_OUT = ("functional", "several", "listed", "value", "composite_functional")
+
+
 def _itself(name: str, signature: Signature) -> str:
     """What a function calls itself: another name, if a parameter has its own (`pad` of `pad`)."""
     return f"_{name}" if any(parameter.name == name for parameter in signature.parameters) else name
@@ -176,7 +211,7 @@ def _intercepted(op: Op, signature: Signature) -> str:
     if argument is None or not only_methods_take_ints(op):
         return signature.passed
     separate = f"{argument.python_name}, *more_{argument.python_name}"
-    joined = f"*joined_ints({separate.replace('*', '')}, SEPARATE_INTS)"
+    joined = f"*joined_ints({separate.replace('*', '')}, IS_METHOD)"
     return signature.passed.replace(separate, joined)
 
 
@@ -232,11 +267,10 @@ def _shape(model: Model, op: Op) -> str:
     return "functional" if result.holds_tensors else "value"
 
 
-def _seen_by_modes(op: Op) -> str:
+def _seen_by_modes(op: Op, takes_out: bool) -> str:
     """The tensors and lists of tensors of a call, as arguments of ``intercepts``."""
-    return comma_separated(
-        [a.python_name for a in op.schema.tensor_arguments] + ["out"] * bool(op.schema.out_arguments)
-    )
+    takes_out = takes_out or bool(op.schema.out_arguments)
+    return comma_separated([a.python_name for a in op.schema.tensor_arguments] + ["out"] * takes_out)
 
 
 def _arrays(op: Op) -> tuple[Array, ...]:

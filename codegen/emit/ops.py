@@ -11,8 +11,8 @@ from ..render import python_module, render
 from ..scope import CONSTANTS
 from .decomposition import RENAMED_CONSTANTS
 from .families import family_names
-from .functions import Function, composite_imports, function_of
-from .names import visible_overloads
+from .functions import Function, composite_imports, function_of, shares_code
+from .names import root_of, visible_overloads
 from .old_calls import OldName, old_names
 from .resolvers import Resolver, called_by_operators, operator_name, resolver_of
 from .signatures import Signature
@@ -69,7 +69,7 @@ IMPORTS = {
     **dict.fromkeys(
         ("index_of", "joined_ints", "separate_ints_of", "sized_ints_of"), "mindtorch.dispatch.arguments.conversions"
     ),
-    "SEPARATE_INTS": "mindtorch.dispatch.methods",
+    **dict.fromkeys(("IS_METHOD", "out_form"), "mindtorch.dispatch.methods"),
     **dict.fromkeys(
         ("CALL_ERRORS", "failed", "failed_or_number_first", "overload_for"),
         "mindtorch.dispatch.arguments.conversions",
@@ -113,13 +113,15 @@ IMPORTS = {
 class Item:
     """A definition of the module: a function, a resolver behind the last overload of its name, or a former name.
 
-    ``is_for_operators``: what comes before, as Python's operators call it.
+    ``is_for_operators``: what comes before, as Python's operators call it. ``functional``: the function whose code an
+    ``out=`` form shares.
     """
 
     function: Function | None = None
     resolver: Resolver | None = None
     old_name: OldName | None = None
     is_for_operators: bool = False
+    functional: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,7 +170,8 @@ def _names(model: Model, family: str, items: list[Item]) -> list[str]:
 
 
 def _family(model: Model, family: str, items: list[Item]) -> str:
-    body = render("ops.py.jinja", items=items) + "\n\ncomplete(__name__)\n"
+    out_forms = [item for item in items if item.functional]
+    body = render("ops.py.jinja", items=[item for item in items if not item.functional], out_forms=out_forms)
     project = model.project
     imports = IMPORTS | {
         "Dtype": "mindtorch._core.dtype import dtype as Dtype",
@@ -188,6 +191,9 @@ def _items(model: Model, family: str) -> Iterator[Item]:
         if op.is_copied_out:
             continue
         function = function_of(model, op)
+        if shares_code(model, op):
+            yield _out_form(function, function_of(model, root_of(model, op)))
+            continue
         yield Item(function=function)
         if function.name in operators and not function.definition.is_positional:
             yield Item(function=replace(function, **_for_operators(function)), is_for_operators=True)
@@ -202,9 +208,18 @@ def _items(model: Model, family: str) -> Iterator[Item]:
         yield Item(old_name=old_name)
 
 
+def _out_form(form: Function, functional: Function) -> Item:
+    """The ``out=`` form that is the functional function: it has the same parameters, of which `out` has to be given."""
+    own = functional.definition
+    parameters = tuple(replace(each, default=None) if each.name == "out" else each for each in own.parameters)
+    return Item(replace(form, signature=Signature(parameters, own.rest), old_calls=None), functional=functional.name)
+
+
 def _for_operators(form: Function | Resolver) -> dict[str, Any]:
     """What differs where Python's operators call: all parameters are positional, as their defaults are quicker to find.
 
     Only the interpreter calls such a function, with its operands, so that it has no room for old calls."""
     parameters = tuple(replace(each, kwarg_only=False) for each in form.signature.parameters)
-    return {"name": operator_name(form.name), "signature": Signature(parameters), "old_calls": None}
+    return {"name": operator_name(form.name), "signature": Signature(parameters), "old_calls": None} | (
+        {"out": None} if isinstance(form, Function) else {}
+    )

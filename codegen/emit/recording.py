@@ -128,8 +128,8 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, singl
     if len(tests) > 1 and not any(argument.type.is_optional for argument in edges):
         some = f"not ({' is '.join(f'{argument.python_name}._mt_edge' for argument in edges)} is None)"
     grad_mode = "(state.grad_everywhere or thread.grad_enabled)"
-    # Without grad mode the local variable `edge` must not hold the edge of a leaf that is written: `set_array` counts the
-    # owners of the edge to decide whether a graph still refers to the leaf's node.
+    # Without grad mode the local variable `edge` must not hold the edge of a leaf that is written: `set_array` counts
+    # the owners of the edge to decide whether a graph still refers to the leaf's node.
     parts = [grad_mode, some] if op.kind == "inplace" else [some, grad_mode]
     parts.append(f"({in_python_names(when)})" if when else "")
     if op.is_composite:

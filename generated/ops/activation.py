@@ -49,6 +49,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _sigmoid_kernels = kernel_table("sigmoid")
@@ -84,12 +85,17 @@ _softplus_backward_kernels = kernel_table("softplus_backward")
 
 def sigmoid(input, *, out=None):
     """sigmoid(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(sigmoid, input):
+    if state.active_modes and intercepts(sigmoid, input, out):
         return call(sigmoid, input, out=out)
-    if out is not None:
-        return sigmoid_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # sigmoid.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sigmoid", input, out)
+            return adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -128,29 +134,22 @@ def sigmoid_(input):
         return failed(error, sigmoid_, locals())
 
 
-def sigmoid_out(input, *, out):
-    """sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sigmoid_out, input, out):
-        return call(sigmoid_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sigmoid", input, out)
-        return adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, sigmoid_out, locals())
-
-
 def sigmoid_backward(grad_output, output, *, out=None):
     """sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
-    if state.active_modes and intercepts(sigmoid_backward, grad_output, output):
+    if state.active_modes and intercepts(sigmoid_backward, grad_output, output, out):
         return call(sigmoid_backward, grad_output, output, out=out)
-    if out is not None:
-        return sigmoid_backward_out(grad_output, output, out=out)
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
+        if out is not None:  # sigmoid_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sigmoid_backward", grad_output, output, out)
+            return adopt_result(
+                out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+            )
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -186,33 +185,21 @@ def sigmoid_backward(grad_output, output, *, out=None):
         return failed(error, sigmoid_backward, locals())
 
 
-def sigmoid_backward_out(grad_output, output, *, out):
-    """sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sigmoid_backward_out, grad_output, output, out):
-        return call(sigmoid_backward_out, grad_output, output, out=out)
-    try:
-        grad_output_array = grad_output._mt_array
-        output_array = output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sigmoid_backward", grad_output, output, out)
-        return adopt_result(
-            out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, sigmoid_backward_out, locals())
-
-
 def hardshrink(input, lambd=0.5, *, out=None):
     """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-    if state.active_modes and intercepts(hardshrink, input):
+    if state.active_modes and intercepts(hardshrink, input, out):
         return call(hardshrink, input, lambd, out=out)
-    if out is not None:
-        return hardshrink_out(input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
         input_array = input._mt_array
+        if out is not None:  # hardshrink.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("hardshrink", input, out)
+            return adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -226,33 +213,25 @@ def hardshrink(input, lambd=0.5, *, out=None):
         return failed(error, hardshrink, locals())
 
 
-def hardshrink_out(input, lambd=0.5, *, out):
-    """hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hardshrink_out, input, out):
-        return call(hardshrink_out, input, lambd, out=out)
-    try:
-        if type(lambd) is not int and type(lambd) is not float:
-            lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("hardshrink", input, out)
-        return adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, hardshrink_out, locals())
-
-
 def hardshrink_backward(grad_out, input, lambd, *, out=None):
     """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
-    if state.active_modes and intercepts(hardshrink_backward, grad_out, input):
+    if state.active_modes and intercepts(hardshrink_backward, grad_out, input, out):
         return call(hardshrink_backward, grad_out, input, lambd, out=out)
-    if out is not None:
-        return hardshrink_backward_out(grad_out, input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
+        if out is not None:  # hardshrink_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_out._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("hardshrink_backward", grad_out, input, out)
+            return adopt_result(
+                out,
+                _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array),
+            )
         node = None
         if not (grad_out._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
@@ -268,35 +247,21 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
         return failed(error, hardshrink_backward, locals())
 
 
-def hardshrink_backward_out(grad_out, input, lambd, *, out):
-    """hardshrink_backward.grad_input(Tensor grad_out, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hardshrink_backward_out, grad_out, input, out):
-        return call(hardshrink_backward_out, grad_out, input, lambd, out=out)
-    try:
-        if type(lambd) is not int and type(lambd) is not float:
-            lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
-        grad_out_array = grad_out._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_out._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("hardshrink_backward", grad_out, input, out)
-        return adopt_result(
-            out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, hardshrink_backward_out, locals())
-
-
 def softshrink(input, lambd=0.5, *, out=None):
     """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-    if state.active_modes and intercepts(softshrink, input):
+    if state.active_modes and intercepts(softshrink, input, out):
         return call(softshrink, input, lambd, out=out)
-    if out is not None:
-        return softshrink_out(input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "softshrink", "lambd", 2)
         input_array = input._mt_array
+        if out is not None:  # softshrink.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("softshrink", input, out)
+            return adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -310,33 +275,27 @@ def softshrink(input, lambd=0.5, *, out=None):
         return failed(error, softshrink, locals())
 
 
-def softshrink_out(input, lambd=0.5, *, out):
-    """softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(softshrink_out, input, out):
-        return call(softshrink_out, input, lambd, out=out)
-    try:
-        if type(lambd) is not int and type(lambd) is not float:
-            lambd = scalar_of(lambd, "softshrink", "lambd", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("softshrink", input, out)
-        return adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, softshrink_out, locals())
-
-
 def softshrink_backward(grad_output, input, lambd, *, out=None):
     """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
-    if state.active_modes and intercepts(softshrink_backward, grad_output, input):
+    if state.active_modes and intercepts(softshrink_backward, grad_output, input, out):
         return call(softshrink_backward, grad_output, input, lambd, out=out)
-    if out is not None:
-        return softshrink_backward_out(grad_output, input, lambd, out=out)
     try:
         if type(lambd) is not int and type(lambd) is not float:
             lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # softshrink_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("softshrink_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _softshrink_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, lambd, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -350,26 +309,6 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
         return wrap(_softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd), node)
     except CALL_ERRORS as error:
         return failed(error, softshrink_backward, locals())
-
-
-def softshrink_backward_out(grad_output, input, lambd, *, out):
-    """softshrink_backward.grad_input(Tensor grad_output, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(softshrink_backward_out, grad_output, input, out):
-        return call(softshrink_backward_out, grad_output, input, lambd, out=out)
-    try:
-        if type(lambd) is not int and type(lambd) is not float:
-            lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("softshrink_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, softshrink_backward_out, locals())
 
 
 def _prelu_kernel(input, weight):
@@ -499,15 +438,25 @@ def relu_(input):
 
 def threshold_backward(grad_output, input, threshold, *, out=None):
     """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
-    if state.active_modes and intercepts(threshold_backward, grad_output, input):
+    if state.active_modes and intercepts(threshold_backward, grad_output, input, out):
         return call(threshold_backward, grad_output, input, threshold, out=out)
-    if out is not None:
-        return threshold_backward_out(grad_output, input, threshold, out=out)
     try:
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # threshold_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("threshold_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _threshold_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, threshold, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -525,40 +474,25 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
         return failed(error, threshold_backward, locals())
 
 
-def threshold_backward_out(grad_output, input, threshold, *, out):
-    """threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(threshold_backward_out, grad_output, input, out):
-        return call(threshold_backward_out, grad_output, input, threshold, out=out)
-    try:
-        if type(threshold) is not int and type(threshold) is not float:
-            threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("threshold_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _threshold_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, threshold, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, threshold_backward_out, locals())
-
-
 def threshold(input, threshold, value, *, out=None):
     """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
-    if state.active_modes and intercepts(_threshold, input):
+    if state.active_modes and intercepts(_threshold, input, out):
         return call(_threshold, input, threshold, value, out=out)
-    if out is not None:
-        return threshold_out(input, threshold, value, out=out)
     try:
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "threshold", "threshold", 2)
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "threshold", "value", 3)
         input_array = input._mt_array
+        if out is not None:  # threshold.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("threshold", input, out)
+            return adopt_result(
+                out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -603,36 +537,23 @@ def threshold_(input, threshold, value):
         return failed(error, threshold_, locals())
 
 
-def threshold_out(input, threshold, value, *, out):
-    """threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(threshold_out, input, out):
-        return call(threshold_out, input, threshold, value, out=out)
-    try:
-        if type(threshold) is not int and type(threshold) is not float:
-            threshold = scalar_of(threshold, "threshold", "threshold", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "threshold", "value", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("threshold", input, out)
-        return adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, threshold_out, locals())
-
-
 def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
-    if state.active_modes and intercepts(hardtanh, input):
+    if state.active_modes and intercepts(hardtanh, input, out):
         return call(hardtanh, input, min_val, max_val, out=out)
-    if out is not None:
-        return hardtanh_out(input, min_val, max_val, out=out)
     try:
         if type(min_val) is not int and type(min_val) is not float:
             min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
         if type(max_val) is not int and type(max_val) is not float:
             max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
         input_array = input._mt_array
+        if out is not None:  # hardtanh.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("hardtanh", input, out)
+            return adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -676,30 +597,10 @@ def hardtanh_(input, min_val=-1, max_val=1):
         return failed(error, hardtanh_, locals())
 
 
-def hardtanh_out(input, min_val=-1, max_val=1, *, out):
-    """hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hardtanh_out, input, out):
-        return call(hardtanh_out, input, min_val, max_val, out=out)
-    try:
-        if type(min_val) is not int and type(min_val) is not float:
-            min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
-        if type(max_val) is not int and type(max_val) is not float:
-            max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("hardtanh", input, out)
-        return adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, hardtanh_out, locals())
-
-
 def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
-    if state.active_modes and intercepts(hardtanh_backward, grad_output, input):
+    if state.active_modes and intercepts(hardtanh_backward, grad_output, input, out):
         return call(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
-    if out is not None:
-        return hardtanh_backward_out(grad_output, input, min_val, max_val, out=out)
     try:
         if type(min_val) is not int and type(min_val) is not float:
             min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
@@ -707,6 +608,18 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
             max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # hardtanh_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("hardtanh_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _hardtanh_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, min_val, max_val, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -723,30 +636,6 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
         )
     except CALL_ERRORS as error:
         return failed(error, hardtanh_backward, locals())
-
-
-def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
-    """hardtanh_backward.grad_input(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hardtanh_backward_out, grad_output, input, out):
-        return call(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
-    try:
-        if type(min_val) is not int and type(min_val) is not float:
-            min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
-        if type(max_val) is not int and type(max_val) is not float:
-            max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("hardtanh_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _hardtanh_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, min_val, max_val, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, hardtanh_backward_out, locals())
 
 
 def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -887,14 +776,19 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
 
 def leaky_relu(input, negative_slope=0.01, *, out=None):
     """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
-    if state.active_modes and intercepts(leaky_relu, input):
+    if state.active_modes and intercepts(leaky_relu, input, out):
         return call(leaky_relu, input, negative_slope, out=out)
-    if out is not None:
-        return leaky_relu_out(input, negative_slope, out=out)
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
             negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
         input_array = input._mt_array
+        if out is not None:  # leaky_relu.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("leaky_relu", input, out)
+            return adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -934,28 +828,10 @@ def leaky_relu_(input, negative_slope=0.01):
         return failed(error, leaky_relu_, locals())
 
 
-def leaky_relu_out(input, negative_slope=0.01, *, out):
-    """leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(leaky_relu_out, input, out):
-        return call(leaky_relu_out, input, negative_slope, out=out)
-    try:
-        if type(negative_slope) is not int and type(negative_slope) is not float:
-            negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("leaky_relu", input, out)
-        return adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, leaky_relu_out, locals())
-
-
 def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, out=None):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
-    if state.active_modes and intercepts(leaky_relu_backward, grad_output, input):
+    if state.active_modes and intercepts(leaky_relu_backward, grad_output, input, out):
         return call(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
-    if out is not None:
-        return leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, out=out)
     try:
         if type(negative_slope) is not int and type(negative_slope) is not float:
             negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
@@ -963,6 +839,18 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
             self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # leaky_relu_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("leaky_relu_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _leaky_relu_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, negative_slope, self_is_result, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -983,36 +871,10 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
         return failed(error, leaky_relu_backward, locals())
 
 
-def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, *, out):
-    """leaky_relu_backward.grad_input(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(leaky_relu_backward_out, grad_output, input, out):
-        return call(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
-    try:
-        if type(negative_slope) is not int and type(negative_slope) is not float:
-            negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
-        if self_is_result is not False and self_is_result is not True:
-            self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("leaky_relu_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _leaky_relu_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, negative_slope, self_is_result, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, leaky_relu_backward_out, locals())
-
-
 def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
-    if state.active_modes and intercepts(elu, input):
+    if state.active_modes and intercepts(elu, input, out):
         return call(elu, input, alpha, scale, input_scale, out=out)
-    if out is not None:
-        return elu_out(input, alpha, scale, input_scale, out=out)
     try:
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "elu", "alpha", 2)
@@ -1021,6 +883,15 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
         if type(input_scale) is not int and type(input_scale) is not float:
             input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
         input_array = input._mt_array
+        if out is not None:  # elu.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("elu", input, out)
+            return adopt_result(
+                out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1068,32 +939,10 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
         return failed(error, elu_, locals())
 
 
-def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
-    """elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(elu_out, input, out):
-        return call(elu_out, input, alpha, scale, input_scale, out=out)
-    try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "elu", "alpha", 2)
-        if type(scale) is not int and type(scale) is not float:
-            scale = scalar_of(scale, "elu", "scale", 3)
-        if type(input_scale) is not int and type(input_scale) is not float:
-            input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("elu", input, out)
-        return adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, elu_out, locals())
-
-
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
     """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
-    if state.active_modes and intercepts(elu_backward, grad_output, self_or_result):
+    if state.active_modes and intercepts(elu_backward, grad_output, self_or_result, out):
         return call(elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
-    if out is not None:
-        return elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
     try:
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
@@ -1105,6 +954,18 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
             is_result = bool_of(is_result, "elu_backward", "is_result", 5)
         grad_output_array = grad_output._mt_array
         self_or_result_array = self_or_result._mt_array
+        if out is not None:  # elu_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or self_or_result._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("elu_backward", grad_output, self_or_result, out)
+            return adopt_result(
+                out,
+                _elu_backward_kernels[type(grad_output_array)](
+                    grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is self_or_result._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -1128,34 +989,6 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
         )
     except CALL_ERRORS as error:
         return failed(error, elu_backward, locals())
-
-
-def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out):
-    """elu_backward.grad_input(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(elu_backward_out, grad_output, self_or_result, out):
-        return call(elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
-    try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
-        if type(scale) is not int and type(scale) is not float:
-            scale = scalar_of(scale, "elu_backward", "scale", 3)
-        if type(input_scale) is not int and type(input_scale) is not float:
-            input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
-        if is_result is not False and is_result is not True:
-            is_result = bool_of(is_result, "elu_backward", "is_result", 5)
-        grad_output_array = grad_output._mt_array
-        self_or_result_array = self_or_result._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or self_or_result._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("elu_backward", grad_output, self_or_result, out)
-        return adopt_result(
-            out,
-            _elu_backward_kernels[type(grad_output_array)](
-                grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, elu_backward_out, locals())
 
 
 def celu(input, alpha=1.0):
@@ -1225,12 +1058,17 @@ def selu_(input):
 
 def mish(input, *, out=None):
     """mish(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(mish, input):
+    if state.active_modes and intercepts(mish, input, out):
         return call(mish, input, out=out)
-    if out is not None:
-        return mish_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # mish.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mish", input, out)
+            return adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1267,28 +1105,19 @@ def mish_(input):
         return failed(error, mish_, locals())
 
 
-def mish_out(input, *, out):
-    """mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mish_out, input, out):
-        return call(mish_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mish", input, out)
-        return adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, mish_out, locals())
-
-
 def hardswish(input, *, out=None):
     """hardswish(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(hardswish, input):
+    if state.active_modes and intercepts(hardswish, input, out):
         return call(hardswish, input, out=out)
-    if out is not None:
-        return hardswish_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # hardswish.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("hardswish", input, out)
+            return adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1323,20 +1152,6 @@ def hardswish_(input):
         return input
     except CALL_ERRORS as error:
         return failed(error, hardswish_, locals())
-
-
-def hardswish_out(input, *, out):
-    """hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hardswish_out, input, out):
-        return call(hardswish_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("hardswish", input, out)
-        return adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, hardswish_out, locals())
 
 
 def hardswish_backward(grad_output, input):
@@ -1383,12 +1198,17 @@ def hardswish_backward(grad_output, input):
 
 def hardsigmoid(input, *, out=None):
     """hardsigmoid(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(hardsigmoid, input):
+    if state.active_modes and intercepts(hardsigmoid, input, out):
         return call(hardsigmoid, input, out=out)
-    if out is not None:
-        return hardsigmoid_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # hardsigmoid.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("hardsigmoid", input, out)
+            return adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1425,29 +1245,24 @@ def hardsigmoid_(input):
         return failed(error, hardsigmoid_, locals())
 
 
-def hardsigmoid_out(input, *, out):
-    """hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hardsigmoid_out, input, out):
-        return call(hardsigmoid_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("hardsigmoid", input, out)
-        return adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, hardsigmoid_out, locals())
-
-
 def hardsigmoid_backward(grad_output, input, *, out=None):
     """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(hardsigmoid_backward, grad_output, input):
+    if state.active_modes and intercepts(hardsigmoid_backward, grad_output, input, out):
         return call(hardsigmoid_backward, grad_output, input, out=out)
-    if out is not None:
-        return hardsigmoid_backward_out(grad_output, input, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # hardsigmoid_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_unwritable("aten::hardsigmoid_backward", (out,), grad_output, input)
+            adopt_result(
+                out,
+                _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array),
+            )
+            record_refusal("aten::hardsigmoid_backward", (out,), grad_output, input)
+            return out
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1483,37 +1298,23 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
         return failed(error, hardsigmoid_backward, locals())
 
 
-def hardsigmoid_backward_out(grad_output, input, *, out):
-    """hardsigmoid_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hardsigmoid_backward_out, grad_output, input, out):
-        return call(hardsigmoid_backward_out, grad_output, input, out=out)
-    try:
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        refuse_unwritable("aten::hardsigmoid_backward", (out,), grad_output, input)
-        adopt_result(
-            out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
-        )
-        record_refusal("aten::hardsigmoid_backward", (out,), grad_output, input)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, hardsigmoid_backward_out, locals())
-
-
 def glu(input, dim=-1, *, out=None, axis=None):
     """glu(Tensor self, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(glu, input):
+    if state.active_modes and intercepts(glu, input, out):
         return call(glu, input, dim, out=out)
-    if out is not None:
-        return glu_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "glu", "dim", 2)
+        if out is not None:  # glu.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("glu", input, out)
+            return composite_activations.glu_out(input, dim, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1531,22 +1332,6 @@ def glu(input, dim=-1, *, out=None, axis=None):
         return composite_activations.glu(input, dim)
     except CALL_ERRORS as error:
         return failed(error, glu, locals())
-
-
-def glu_out(input, dim=-1, *, out):
-    """glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(glu_out, input, out):
-        return call(glu_out, input, dim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "glu", "dim", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("glu", input, out)
-        return composite_activations.glu_out(input, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, glu_out, locals())
 
 
 def glu_backward(grad_output, input, dim=..., *, axis=None):
@@ -1639,36 +1424,34 @@ def log_sigmoid_backward(grad_output, input, buffer):
 
 def log_sigmoid(input, *, out=None):
     """log_sigmoid(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(log_sigmoid, input):
+    if state.active_modes and intercepts(log_sigmoid, input, out):
         return call(log_sigmoid, input, out=out)
-    if out is not None:
-        return log_sigmoid_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(log_sigmoid, input, out=out)
+    if out is not None:  # log_sigmoid.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(log_sigmoid, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("log_sigmoid", input, out)
+        return composite_activations.log_sigmoid_out(input, out=out)
     return ops.log_sigmoid_forward(input)[0]
-
-
-def log_sigmoid_out(input, *, out):
-    """log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(log_sigmoid_out, input, out):
-        return call(log_sigmoid_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(log_sigmoid_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("log_sigmoid", input, out)
-    return composite_activations.log_sigmoid_out(input, out=out)
 
 
 def gelu(input, *, approximate="none", out=None):
     """gelu(Tensor self, *, str approximate='none') -> Tensor"""
-    if state.active_modes and intercepts(gelu, input):
+    if state.active_modes and intercepts(gelu, input, out):
         return call(gelu, input, approximate=approximate, out=out)
-    if out is not None:
-        return gelu_out(input, approximate=approximate, out=out)
     try:
         if type(approximate) is not str:
             approximate = str_of(approximate, "gelu", "approximate")
         input_array = input._mt_array
+        if out is not None:  # gelu.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("gelu", input, out)
+            return adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1709,33 +1492,27 @@ def gelu_(input, *, approximate="none"):
         return failed(error, gelu_, locals())
 
 
-def gelu_out(input, *, approximate="none", out):
-    """gelu.out(Tensor self, *, str approximate='none', Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(gelu_out, input, out):
-        return call(gelu_out, input, approximate=approximate, out=out)
-    try:
-        if type(approximate) is not str:
-            approximate = str_of(approximate, "gelu", "approximate")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("gelu", input, out)
-        return adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, gelu_out, locals())
-
-
 def gelu_backward(grad_output, input, *, approximate="none", out=None):
     """gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"""
-    if state.active_modes and intercepts(gelu_backward, grad_output, input):
+    if state.active_modes and intercepts(gelu_backward, grad_output, input, out):
         return call(gelu_backward, grad_output, input, approximate=approximate, out=out)
-    if out is not None:
-        return gelu_backward_out(grad_output, input, approximate=approximate, out=out)
     try:
         if type(approximate) is not str:
             approximate = str_of(approximate, "gelu_backward", "approximate")
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # gelu_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("gelu_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _gelu_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, approximate, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1756,34 +1533,19 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
         return failed(error, gelu_backward, locals())
 
 
-def gelu_backward_out(grad_output, input, *, approximate="none", out):
-    """gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate='none', Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(gelu_backward_out, grad_output, input, out):
-        return call(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
-    try:
-        if type(approximate) is not str:
-            approximate = str_of(approximate, "gelu_backward", "approximate")
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("gelu_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate, out=out_array),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, gelu_backward_out, locals())
-
-
 def silu(input, *, out=None):
     """silu(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(silu, input):
+    if state.active_modes and intercepts(silu, input, out):
         return call(silu, input, out=out)
-    if out is not None:
-        return silu_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # silu.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("silu", input, out)
+            return adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1823,29 +1585,22 @@ def silu_(input):
         return failed(error, silu_, locals())
 
 
-def silu_out(input, *, out):
-    """silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(silu_out, input, out):
-        return call(silu_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("silu", input, out)
-        return adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, silu_out, locals())
-
-
 def silu_backward(grad_output, input, *, out=None):
     """silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(silu_backward, grad_output, input):
+    if state.active_modes and intercepts(silu_backward, grad_output, input, out):
         return call(silu_backward, grad_output, input, out=out)
-    if out is not None:
-        return silu_backward_out(grad_output, input, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # silu_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("silu_backward", grad_output, input, out)
+            return adopt_result(
+                out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1879,35 +1634,23 @@ def silu_backward(grad_output, input, *, out=None):
         return failed(error, silu_backward, locals())
 
 
-def silu_backward_out(grad_output, input, *, out):
-    """silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(silu_backward_out, grad_output, input, out):
-        return call(silu_backward_out, grad_output, input, out=out)
-    try:
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("silu_backward", grad_output, input, out)
-        return adopt_result(
-            out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, silu_backward_out, locals())
-
-
 def softplus(input, beta=1, threshold=20, *, out=None):
     """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
-    if state.active_modes and intercepts(softplus, input):
+    if state.active_modes and intercepts(softplus, input, out):
         return call(softplus, input, beta, threshold, out=out)
-    if out is not None:
-        return softplus_out(input, beta, threshold, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "softplus", "beta", 2)
         if type(threshold) is not int and type(threshold) is not float:
             threshold = scalar_of(threshold, "softplus", "threshold", 3)
         input_array = input._mt_array
+        if out is not None:  # softplus.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("softplus", input, out)
+            return adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1922,30 +1665,10 @@ def softplus(input, beta=1, threshold=20, *, out=None):
         return failed(error, softplus, locals())
 
 
-def softplus_out(input, beta=1, threshold=20, *, out):
-    """softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(softplus_out, input, out):
-        return call(softplus_out, input, beta, threshold, out=out)
-    try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "softplus", "beta", 2)
-        if type(threshold) is not int and type(threshold) is not float:
-            threshold = scalar_of(threshold, "softplus", "threshold", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("softplus", input, out)
-        return adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, softplus_out, locals())
-
-
 def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     """softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
-    if state.active_modes and intercepts(softplus_backward, grad_output, input):
+    if state.active_modes and intercepts(softplus_backward, grad_output, input, out):
         return call(softplus_backward, grad_output, input, beta, threshold, out=out)
-    if out is not None:
-        return softplus_backward_out(grad_output, input, beta, threshold, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "softplus_backward", "beta", 3)
@@ -1953,6 +1676,18 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
             threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # softplus_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("softplus_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _softplus_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, beta, threshold, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1971,28 +1706,33 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
         return failed(error, softplus_backward, locals())
 
 
-def softplus_backward_out(grad_output, input, beta, threshold, *, out):
-    """softplus_backward.grad_input(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(softplus_backward_out, grad_output, input, out):
-        return call(softplus_backward_out, grad_output, input, beta, threshold, out=out)
-    try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "softplus_backward", "beta", 3)
-        if type(threshold) is not int and type(threshold) is not float:
-            threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("softplus_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _softplus_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, beta, threshold, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, softplus_backward_out, locals())
+# The `out=` forms: the same code, to which `out` has to be given.
+sigmoid_out = out_form(sigmoid)
+sigmoid_backward_out = out_form(sigmoid_backward)
+hardshrink_out = out_form(hardshrink)
+hardshrink_backward_out = out_form(hardshrink_backward)
+softshrink_out = out_form(softshrink)
+softshrink_backward_out = out_form(softshrink_backward)
+threshold_backward_out = out_form(threshold_backward)
+threshold_out = out_form(threshold)
+hardtanh_out = out_form(hardtanh)
+hardtanh_backward_out = out_form(hardtanh_backward)
+leaky_relu_out = out_form(leaky_relu)
+leaky_relu_backward_out = out_form(leaky_relu_backward)
+elu_out = out_form(elu)
+elu_backward_out = out_form(elu_backward)
+mish_out = out_form(mish)
+hardswish_out = out_form(hardswish)
+hardsigmoid_out = out_form(hardsigmoid)
+hardsigmoid_backward_out = out_form(hardsigmoid_backward)
+glu_out = out_form(glu)
+log_sigmoid_out = out_form(log_sigmoid)
+gelu_out = out_form(gelu)
+gelu_backward_out = out_form(gelu_backward)
+silu_out = out_form(silu)
+silu_backward_out = out_form(silu_backward)
+softplus_out = out_form(softplus)
+softplus_backward_out = out_form(softplus_backward)
 
 
 complete(__name__)

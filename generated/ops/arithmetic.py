@@ -33,6 +33,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _add_kernels = kernel_table("add.Tensor")
@@ -73,10 +74,8 @@ def add(input, other, *more, alpha=1, out=None):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(add, (add,), (input, other, *more), {"alpha": alpha, "out": out})
-    if state.active_modes and intercepts(add, input, other):
+    if state.active_modes and intercepts(add, input, other, out):
         return call(add, input, other, alpha=alpha, out=out)
-    if out is not None:
-        return add_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -84,6 +83,13 @@ def add(input, other, *more, alpha=1, out=None):
             alpha = scalar_of(alpha, "add", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # add.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("add", input, other, out)
+            return adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -119,10 +125,8 @@ def add(input, other, *more, alpha=1, out=None):
 
 def add_operator(input, other, alpha=1, out=None):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.active_modes and intercepts(add, input, other):
+    if state.active_modes and intercepts(add, input, other, out):
         return call(add, input, other, alpha=alpha, out=out)
-    if out is not None:
-        return add_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -225,25 +229,6 @@ def add__operator(input, other, alpha=1):
         return failed(error, add_, locals())
 
 
-def add_out(input, other, *, alpha=1, out):
-    """add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(add_out, input, other, out):
-        return call(add_out, input, other, alpha=alpha, out=out)
-    try:
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "add", "alpha")
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("add", input, other, out)
-        return adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
-    except CALL_ERRORS as error:
-        return failed_or_number_first(error, add_out, input, other, alpha=alpha, out=out)
-
-
 def add_Scalar(input, other, alpha=1):
     """add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
     if state.active_modes and intercepts(add_Scalar, input):
@@ -295,10 +280,8 @@ def sub(input, other, *more, alpha=1, out=None):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(sub, (sub,), (input, other, *more), {"alpha": alpha, "out": out})
-    if state.active_modes and intercepts(sub, input, other):
+    if state.active_modes and intercepts(sub, input, other, out):
         return call(sub, input, other, alpha=alpha, out=out)
-    if out is not None:
-        return sub_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -306,6 +289,13 @@ def sub(input, other, *more, alpha=1, out=None):
             alpha = scalar_of(alpha, "sub", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # sub.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sub", input, other, out)
+            return adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -341,10 +331,8 @@ def sub(input, other, *more, alpha=1, out=None):
 
 def sub_operator(input, other, alpha=1, out=None):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.active_modes and intercepts(sub, input, other):
+    if state.active_modes and intercepts(sub, input, other, out):
         return call(sub, input, other, alpha=alpha, out=out)
-    if out is not None:
-        return sub_out(input, other, alpha=alpha, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -445,25 +433,6 @@ def sub__operator(input, other, alpha=1):
         return input
     except CALL_ERRORS as error:
         return failed(error, sub_, locals())
-
-
-def sub_out(input, other, *, alpha=1, out):
-    """sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sub_out, input, other, out):
-        return call(sub_out, input, other, alpha=alpha, out=out)
-    try:
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sub", "alpha")
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sub", input, other, out)
-        return adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
-    except CALL_ERRORS as error:
-        return failed_or_number_first(error, sub_out, input, other, alpha=alpha, out=out)
 
 
 def sub_Scalar(input, other, alpha=1):
@@ -573,15 +542,20 @@ def rsub(input, other, alpha=1):
 
 def mul(input, other, *, out=None):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(mul, input, other):
+    if state.active_modes and intercepts(mul, input, other, out):
         return call(mul, input, other, out=out)
-    if out is not None:
-        return mul_out(input, other, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # mul.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mul", input, other, out)
+            return adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -617,10 +591,8 @@ def mul(input, other, *, out=None):
 
 def mul_operator(input, other, out=None):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(mul, input, other):
+    if state.active_modes and intercepts(mul, input, other, out):
         return call(mul, input, other, out=out)
-    if out is not None:
-        return mul_out(input, other, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -687,23 +659,6 @@ def mul_(input, other):
         return failed(error, mul_, locals())
 
 
-def mul_out(input, other, *, out):
-    """mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mul_out, input, other, out):
-        return call(mul_out, input, other, out=out)
-    try:
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mul", input, other, out)
-        return adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed_or_number_first(error, mul_out, input, other, out=out)
-
-
 def mul_Scalar(input, other):
     """mul.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.active_modes and intercepts(mul_Scalar, input):
@@ -751,15 +706,20 @@ def mul__Scalar(input, other):
 
 def div_Tensor(input, other, *, out=None):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(div_Tensor, input, other):
+    if state.active_modes and intercepts(div_Tensor, input, other, out):
         return call(div_Tensor, input, other, out=out)
-    if out is not None:
-        return div_Tensor_out(input, other, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # div.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("div", input, other, out)
+            return adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -795,10 +755,8 @@ def div_Tensor(input, other, *, out=None):
 
 def div_Tensor_operator(input, other, out=None):
     """div.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(div_Tensor, input, other):
+    if state.active_modes and intercepts(div_Tensor, input, other, out):
         return call(div_Tensor, input, other, out=out)
-    if out is not None:
-        return div_Tensor_out(input, other, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -865,29 +823,10 @@ def div__Tensor(input, other):
         return failed(error, div__Tensor, locals())
 
 
-def div_Tensor_out(input, other, *, out):
-    """div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(div_Tensor_out, input, other, out):
-        return call(div_Tensor_out, input, other, out=out)
-    try:
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("div", input, other, out)
-        return adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed_or_number_first(error, div_Tensor_out, input, other, out=out)
-
-
 def div_Tensor_mode(input, other, *, rounding_mode, out=None):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    if state.active_modes and intercepts(div_Tensor_mode, input, other):
+    if state.active_modes and intercepts(div_Tensor_mode, input, other, out):
         return call(div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-    if out is not None:
-        return div_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -895,6 +834,15 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
             rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # div.out_mode
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("div", input, other, out)
+            return adopt_result(
+                out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
+            )
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -961,27 +909,6 @@ def div_(input, other, *, rounding_mode=...):
     if rounding_mode is not ...:
         return div__Tensor_mode(input, other, rounding_mode=rounding_mode)
     return div__Tensor(input, other)
-
-
-def div_Tensor_mode_out(input, other, *, rounding_mode, out):
-    """div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(div_Tensor_mode_out, input, other, out):
-        return call(div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    try:
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if rounding_mode is not None and type(rounding_mode) is not str:
-            rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("div", input, other, out)
-        return adopt_result(
-            out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed_or_number_first(error, div_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
 
 
 def div_Scalar(input, other):
@@ -1063,15 +990,21 @@ def div__Scalar_mode(input, other, *, rounding_mode):
 
 def floor_divide(input, other, *, out=None):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(floor_divide, input, other):
+    if state.active_modes and intercepts(floor_divide, input, other, out):
         return call(floor_divide, input, other, out=out)
-    if out is not None:
-        return floor_divide_out(input, other, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # floor_divide.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_unwritable("aten::floor_divide", (out,), input, other)
+            adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
+            record_refusal("aten::floor_divide", (out,), input, other)
+            return out
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1107,10 +1040,8 @@ def floor_divide(input, other, *, out=None):
 
 def floor_divide_operator(input, other, out=None):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(floor_divide, input, other):
+    if state.active_modes and intercepts(floor_divide, input, other, out):
         return call(floor_divide, input, other, out=out)
-    if out is not None:
-        return floor_divide_out(input, other, out=out)
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
@@ -1177,24 +1108,6 @@ def floor_divide_(input, other):
         return failed(error, floor_divide_, locals())
 
 
-def floor_divide_out(input, other, *, out):
-    """floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(floor_divide_out, input, other, out):
-        return call(floor_divide_out, input, other, out=out)
-    try:
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        refuse_unwritable("aten::floor_divide", (out,), input, other)
-        adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
-        record_refusal("aten::floor_divide", (out,), input, other)
-        return out
-    except CALL_ERRORS as error:
-        return failed_or_number_first(error, floor_divide_out, input, other, out=out)
-
-
 def floor_divide_Scalar(input, other):
     """floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"""
     if state.active_modes and intercepts(floor_divide_Scalar, input):
@@ -1225,13 +1138,20 @@ def floor_divide__Scalar(input, other):
 
 def remainder_Tensor(input, other, *, out=None):
     """remainder.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(remainder_Tensor, input, other):
+    if state.active_modes and intercepts(remainder_Tensor, input, other, out):
         return call(remainder_Tensor, input, other, out=out)
-    if out is not None:
-        return remainder_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # remainder.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("remainder", input, other, out)
+            return adopt_result(
+                out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1291,31 +1211,21 @@ def remainder__Tensor(input, other):
         return failed(error, remainder__Tensor, locals())
 
 
-def remainder_Tensor_out(input, other, *, out):
-    """remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(remainder_Tensor_out, input, other, out):
-        return call(remainder_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("remainder", input, other, out)
-        return adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, remainder_Tensor_out, locals())
-
-
 def remainder_Scalar(input, other, *, out=None):
     """remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(remainder_Scalar, input):
+    if state.active_modes and intercepts(remainder_Scalar, input, out):
         return call(remainder_Scalar, input, other, out=out)
-    if out is not None:
-        return remainder_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "remainder", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # remainder.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("remainder", input, out)
+            return adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1361,22 +1271,6 @@ def remainder_(input, other):
     if as_operand(other) is not None:
         return remainder__Scalar(input, other)
     return raise_no_overload(remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {})
-
-
-def remainder_Scalar_out(input, other, *, out):
-    """remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(remainder_Scalar_out, input, out):
-        return call(remainder_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "remainder", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("remainder", input, out)
-        return adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, remainder_Scalar_out, locals())
 
 
 def remainder_Scalar_Tensor(input, other):
@@ -1444,13 +1338,18 @@ def remainder_operator(input, other, out=None):
 
 def fmod_Tensor(input, other, *, out=None):
     """fmod.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(fmod_Tensor, input, other):
+    if state.active_modes and intercepts(fmod_Tensor, input, other, out):
         return call(fmod_Tensor, input, other, out=out)
-    if out is not None:
-        return fmod_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # fmod.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fmod", input, other, out)
+            return adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1510,31 +1409,21 @@ def fmod__Tensor(input, other):
         return failed(error, fmod__Tensor, locals())
 
 
-def fmod_Tensor_out(input, other, *, out):
-    """fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fmod_Tensor_out, input, other, out):
-        return call(fmod_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fmod", input, other, out)
-        return adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, fmod_Tensor_out, locals())
-
-
 def fmod_Scalar(input, other, *, out=None):
     """fmod.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(fmod_Scalar, input):
+    if state.active_modes and intercepts(fmod_Scalar, input, out):
         return call(fmod_Scalar, input, other, out=out)
-    if out is not None:
-        return fmod_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "fmod", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # fmod.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fmod", input, out)
+            return adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1594,31 +1483,22 @@ def fmod_(input, other):
     return raise_no_overload(fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {})
 
 
-def fmod_Scalar_out(input, other, *, out):
-    """fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fmod_Scalar_out, input, out):
-        return call(fmod_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "fmod", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fmod", input, out)
-        return adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, fmod_Scalar_out, locals())
-
-
 def pow_Tensor_Tensor(input, exponent, *, out=None):
     """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
-    if state.active_modes and intercepts(pow_Tensor_Tensor, input, exponent):
+    if state.active_modes and intercepts(pow_Tensor_Tensor, input, exponent, out):
         return call(pow_Tensor_Tensor, input, exponent, out=out)
-    if out is not None:
-        return pow_Tensor_Tensor_out(input, exponent, out=out)
     try:
         input_array = input._mt_array
         exponent_array = exponent._mt_array
+        if out is not None:  # pow.Tensor_Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("pow", input, exponent, out)
+            return adopt_result(
+                out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is exponent._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1664,33 +1544,23 @@ def pow__Tensor(input, exponent):
         return failed(error, pow__Tensor, locals())
 
 
-def pow_Tensor_Tensor_out(input, exponent, *, out):
-    """pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(pow_Tensor_Tensor_out, input, exponent, out):
-        return call(pow_Tensor_Tensor_out, input, exponent, out=out)
-    try:
-        input_array = input._mt_array
-        exponent_array = exponent._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("pow", input, exponent, out)
-        return adopt_result(
-            out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, pow_Tensor_Tensor_out, locals())
-
-
 def pow_Tensor_Scalar(input, exponent, *, out=None):
     """pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
-    if state.active_modes and intercepts(pow_Tensor_Scalar, input):
+    if state.active_modes and intercepts(pow_Tensor_Scalar, input, out):
         return call(pow_Tensor_Scalar, input, exponent, out=out)
-    if out is not None:
-        return pow_Tensor_Scalar_out(input, exponent, out=out)
     try:
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "pow", "exponent", 2)
         input_array = input._mt_array
+        if out is not None:  # pow.Tensor_Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("pow", input, out)
+            return adopt_result(
+                out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1742,32 +1612,21 @@ def pow_(input, exponent):
     return raise_no_overload(pow_, (pow__Tensor, pow__Scalar), (input, exponent), {})
 
 
-def pow_Tensor_Scalar_out(input, exponent, *, out):
-    """pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(pow_Tensor_Scalar_out, input, out):
-        return call(pow_Tensor_Scalar_out, input, exponent, out=out)
-    try:
-        if type(exponent) is not int and type(exponent) is not float:
-            exponent = scalar_of(exponent, "pow", "exponent", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("pow", input, out)
-        return adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, pow_Tensor_Scalar_out, locals())
-
-
 def pow_Scalar(input, exponent, *, out=None):
     """pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if state.active_modes and intercepts(pow_Scalar, exponent):
+    if state.active_modes and intercepts(pow_Scalar, exponent, out):
         return call(pow_Scalar, input, exponent, out=out)
-    if out is not None:
-        return pow_Scalar_out(input, exponent, out=out)
     try:
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "pow", "input", 1)
         exponent_array = exponent._mt_array
+        if out is not None:  # pow.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if exponent._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("pow", exponent, out)
+            return adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
         node = None
         if (edge := exponent._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(exponent)) is not None:
@@ -1814,30 +1673,19 @@ def pow_operator(input, exponent, out=None):
     return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
 
 
-def pow_Scalar_out(input, exponent, *, out):
-    """pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(pow_Scalar_out, exponent, out):
-        return call(pow_Scalar_out, input, exponent, out=out)
-    try:
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "pow", "input", 1)
-        exponent_array = exponent._mt_array
-        out_array = out._mt_array
-        if exponent._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("pow", exponent, out)
-        return adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, pow_Scalar_out, locals())
-
-
 def neg(input, *, out=None):
     """neg(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(neg, input):
+    if state.active_modes and intercepts(neg, input, out):
         return call(neg, input, out=out)
-    if out is not None:
-        return neg_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # neg.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("neg", input, out)
+            return adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1872,28 +1720,19 @@ def neg_(input):
         return failed(error, neg_, locals())
 
 
-def neg_out(input, *, out):
-    """neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(neg_out, input, out):
-        return call(neg_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("neg", input, out)
-        return adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, neg_out, locals())
-
-
 def abs(input, *, out=None):
     """abs(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(abs, input):
+    if state.active_modes and intercepts(abs, input, out):
         return call(abs, input, out=out)
-    if out is not None:
-        return abs_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # abs.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("abs", input, out)
+            return adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1929,28 +1768,19 @@ def abs_(input):
         return failed(error, abs_, locals())
 
 
-def abs_out(input, *, out):
-    """abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(abs_out, input, out):
-        return call(abs_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("abs", input, out)
-        return adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, abs_out, locals())
-
-
 def sgn(input, *, out=None):
     """sgn(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(sgn, input):
+    if state.active_modes and intercepts(sgn, input, out):
         return call(sgn, input, out=out)
-    if out is not None:
-        return sgn_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # sgn.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sgn", input, out)
+            return adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1991,28 +1821,19 @@ def sgn_(input):
         return failed(error, sgn_, locals())
 
 
-def sgn_out(input, *, out):
-    """sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sgn_out, input, out):
-        return call(sgn_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sgn", input, out)
-        return adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, sgn_out, locals())
-
-
 def sign(input, *, out=None):
     """sign(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(sign, input):
+    if state.active_modes and intercepts(sign, input, out):
         return call(sign, input, out=out)
-    if out is not None:
-        return sign_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # sign.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sign", input, out)
+            return adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2047,28 +1868,19 @@ def sign_(input):
         return failed(error, sign_, locals())
 
 
-def sign_out(input, *, out):
-    """sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sign_out, input, out):
-        return call(sign_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sign", input, out)
-        return adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, sign_out, locals())
-
-
 def sqrt(input, *, out=None):
     """sqrt(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(sqrt, input):
+    if state.active_modes and intercepts(sqrt, input, out):
         return call(sqrt, input, out=out)
-    if out is not None:
-        return sqrt_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # sqrt.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sqrt", input, out)
+            return adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2107,28 +1919,19 @@ def sqrt_(input):
         return failed(error, sqrt_, locals())
 
 
-def sqrt_out(input, *, out):
-    """sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sqrt_out, input, out):
-        return call(sqrt_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sqrt", input, out)
-        return adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, sqrt_out, locals())
-
-
 def rsqrt(input, *, out=None):
     """rsqrt(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(rsqrt, input):
+    if state.active_modes and intercepts(rsqrt, input, out):
         return call(rsqrt, input, out=out)
-    if out is not None:
-        return rsqrt_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # rsqrt.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("rsqrt", input, out)
+            return adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2167,28 +1970,19 @@ def rsqrt_(input):
         return failed(error, rsqrt_, locals())
 
 
-def rsqrt_out(input, *, out):
-    """rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(rsqrt_out, input, out):
-        return call(rsqrt_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("rsqrt", input, out)
-        return adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, rsqrt_out, locals())
-
-
 def reciprocal(input, *, out=None):
     """reciprocal(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(reciprocal, input):
+    if state.active_modes and intercepts(reciprocal, input, out):
         return call(reciprocal, input, out=out)
-    if out is not None:
-        return reciprocal_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # reciprocal.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("reciprocal", input, out)
+            return adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2227,28 +2021,18 @@ def reciprocal_(input):
         return failed(error, reciprocal_, locals())
 
 
-def reciprocal_out(input, *, out):
-    """reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(reciprocal_out, input, out):
-        return call(reciprocal_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("reciprocal", input, out)
-        return adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, reciprocal_out, locals())
-
-
 def square(input, *, out=None):
     """square(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(square, input):
+    if state.active_modes and intercepts(square, input, out):
         return call(square, input, out=out)
-    if out is not None:
-        return square_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(square, input, out=out)
+    if out is not None:  # square.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(square, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("square", input, out)
+        return ops.pow(input, 2, out=out)
     return ops.pow(input, 2)
 
 
@@ -2261,26 +2045,23 @@ def square_(input):
     return input.pow_(2)
 
 
-def square_out(input, *, out):
-    """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(square_out, input, out):
-        return call(square_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(square_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("square", input, out)
-    return ops.pow(input, 2, out=out)
-
-
 def gcd(input, other, *, out=None):
     """gcd(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(gcd, input, other):
+    if state.active_modes and intercepts(gcd, input, other, out):
         return call(gcd, input, other, out=out)
-    if out is not None:
-        return gcd_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # gcd.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::gcd", (out,))
+            adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::gcd", (out,))
+            return out
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -2319,33 +2100,23 @@ def gcd_(input, other):
         return failed(error, gcd_, locals())
 
 
-def gcd_out(input, other, *, out):
-    """gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(gcd_out, input, other, out):
-        return call(gcd_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::gcd", (out,))
-        adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::gcd", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, gcd_out, locals())
-
-
 def lcm(input, other, *, out=None):
     """lcm(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(lcm, input, other):
+    if state.active_modes and intercepts(lcm, input, other, out):
         return call(lcm, input, other, out=out)
-    if out is not None:
-        return lcm_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # lcm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::lcm", (out,))
+            adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::lcm", (out,))
+            return out
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -2384,35 +2155,24 @@ def lcm_(input, other):
         return failed(error, lcm_, locals())
 
 
-def lcm_out(input, other, *, out):
-    """lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(lcm_out, input, other, out):
-        return call(lcm_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::lcm", (out,))
-        adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::lcm", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, lcm_out, locals())
-
-
 def lerp_Scalar(input, end, weight, *, out=None):
     """lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"""
-    if state.active_modes and intercepts(lerp_Scalar, input, end):
+    if state.active_modes and intercepts(lerp_Scalar, input, end, out):
         return call(lerp_Scalar, input, end, weight, out=out)
-    if out is not None:
-        return lerp_Scalar_out(input, end, weight, out=out)
     try:
         if type(weight) is not int and type(weight) is not float:
             weight = scalar_of(weight, "lerp", "weight", 3)
         input_array = input._mt_array
         end_array = end._mt_array
+        if out is not None:  # lerp.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or end._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("lerp", input, end, out)
+            return adopt_result(
+                out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array)
+            )
         node = None
         if not (input._mt_edge is end._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2455,33 +2215,28 @@ def lerp__Scalar(input, end, weight):
         return failed(error, lerp__Scalar, locals())
 
 
-def lerp_Scalar_out(input, end, weight, *, out):
-    """lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(lerp_Scalar_out, input, end, out):
-        return call(lerp_Scalar_out, input, end, weight, out=out)
-    try:
-        if type(weight) is not int and type(weight) is not float:
-            weight = scalar_of(weight, "lerp", "weight", 3)
-        input_array = input._mt_array
-        end_array = end._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or end._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("lerp", input, end, out)
-        return adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, lerp_Scalar_out, locals())
-
-
 def lerp_Tensor(input, end, weight, *, out=None):
     """lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"""
-    if state.active_modes and intercepts(lerp_Tensor, input, end, weight):
+    if state.active_modes and intercepts(lerp_Tensor, input, end, weight, out):
         return call(lerp_Tensor, input, end, weight, out=out)
-    if out is not None:
-        return lerp_Tensor_out(input, end, weight, out=out)
     try:
         input_array = input._mt_array
         end_array = end._mt_array
         weight_array = weight._mt_array
+        if out is not None:  # lerp.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or end._mt_edge is not None
+                or weight._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("lerp", input, end, weight, out)
+            return adopt_result(
+                out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is end._mt_edge is weight._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -2561,43 +2316,33 @@ def lerp_(input, end, weight):
     return raise_no_overload(lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {})
 
 
-def lerp_Tensor_out(input, end, weight, *, out):
-    """lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(lerp_Tensor_out, input, end, weight, out):
-        return call(lerp_Tensor_out, input, end, weight, out=out)
-    try:
-        input_array = input._mt_array
-        end_array = end._mt_array
-        weight_array = weight._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or end._mt_edge is not None
-            or weight._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("lerp", input, end, weight, out)
-        return adopt_result(
-            out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, lerp_Tensor_out, locals())
-
-
 def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
     if more:
         return old_call(addcmul, (addcmul,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
-    if state.active_modes and intercepts(addcmul, input, tensor1, tensor2):
+    if state.active_modes and intercepts(addcmul, input, tensor1, tensor2, out):
         return call(addcmul, input, tensor1, tensor2, value=value, out=out)
-    if out is not None:
-        return addcmul_out(input, tensor1, tensor2, value=value, out=out)
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcmul", "value")
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
+        if out is not None:  # addcmul.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or tensor1._mt_edge is not None
+                or tensor2._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("addcmul", input, tensor1, tensor2, out)
+            return adopt_result(
+                out,
+                _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array),
+            )
         node = None
         if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -2651,45 +2396,33 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
         return failed(error, addcmul_, locals())
 
 
-def addcmul_out(input, tensor1, tensor2, *, value=1, out):
-    """addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(addcmul_out, input, tensor1, tensor2, out):
-        return call(addcmul_out, input, tensor1, tensor2, value=value, out=out)
-    try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "addcmul", "value")
-        input_array = input._mt_array
-        tensor1_array = tensor1._mt_array
-        tensor2_array = tensor2._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or tensor1._mt_edge is not None
-            or tensor2._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("addcmul", input, tensor1, tensor2, out)
-        return adopt_result(
-            out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, addcmul_out, locals())
-
-
 def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
     if more:
         return old_call(addcdiv, (addcdiv,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
-    if state.active_modes and intercepts(addcdiv, input, tensor1, tensor2):
+    if state.active_modes and intercepts(addcdiv, input, tensor1, tensor2, out):
         return call(addcdiv, input, tensor1, tensor2, value=value, out=out)
-    if out is not None:
-        return addcdiv_out(input, tensor1, tensor2, value=value, out=out)
     try:
         if type(value) is not int and type(value) is not float:
             value = scalar_of(value, "addcdiv", "value")
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
+        if out is not None:  # addcdiv.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or tensor1._mt_edge is not None
+                or tensor2._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("addcdiv", input, tensor1, tensor2, out)
+            return adopt_result(
+                out,
+                _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array),
+            )
         node = None
         if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -2749,39 +2482,18 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
         return failed(error, addcdiv_, locals())
 
 
-def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
-    """addcdiv.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(addcdiv_out, input, tensor1, tensor2, out):
-        return call(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
-    try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "addcdiv", "value")
-        input_array = input._mt_array
-        tensor1_array = tensor1._mt_array
-        tensor2_array = tensor2._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or tensor1._mt_edge is not None
-            or tensor2._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("addcdiv", input, tensor1, tensor2, out)
-        return adopt_result(
-            out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, addcdiv_out, locals())
-
-
 def absolute(input, *, out=None):
     """absolute(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(absolute, input):
+    if state.active_modes and intercepts(absolute, input, out):
         return call(absolute, input, out=out)
-    if out is not None:
-        return absolute_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(absolute, input, out=out)
+    if out is not None:  # absolute.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(absolute, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("absolute", input, out)
+        return ops.abs(input, out=out)
     return input.abs()
 
 
@@ -2794,25 +2506,18 @@ def absolute_(input):
     return input.abs_()
 
 
-def absolute_out(input, *, out):
-    """absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(absolute_out, input, out):
-        return call(absolute_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(absolute_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("absolute", input, out)
-    return ops.abs(input, out=out)
-
-
 def negative(input, *, out=None):
     """negative(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(negative, input):
+    if state.active_modes and intercepts(negative, input, out):
         return call(negative, input, out=out)
-    if out is not None:
-        return negative_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(negative, input, out=out)
+    if out is not None:  # negative.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(negative, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("negative", input, out)
+        return ops.neg(input, out=out)
     return ops.neg(input)
 
 
@@ -2823,17 +2528,6 @@ def negative_(input):
     if not isinstance(input, Tensor):
         return raise_bad_argument(negative_, input)
     return input.neg_()
-
-
-def negative_out(input, *, out):
-    """negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(negative_out, input, out):
-        return call(negative_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(negative_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("negative", input, out)
-    return ops.neg(input, out=out)
 
 
 def positive(input):
@@ -2847,15 +2541,19 @@ def positive(input):
 
 def multiply(input, other, *, out=None):
     """multiply.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(multiply, input, other):
+    if state.active_modes and intercepts(multiply, input, other, out):
         return call(multiply, input, other, out=out)
-    if out is not None:
-        return multiply_out(input, other, out=out)
     try:
         if type(input) is not Tensor:
             input = operand_of(input)
         if type(other) is not Tensor:
             other = operand_of(other)
+        if out is not None:  # multiply.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("multiply", input, other, out)
+            return ops.mul(input, other, out=out)
         return ops.mul(input, other)
     except CALL_ERRORS as error:
         return failed(error, multiply, locals())
@@ -2873,24 +2571,6 @@ def multiply_(input, other):
         return input.mul_(other)
     except CALL_ERRORS as error:
         return failed(error, multiply_, locals())
-
-
-def multiply_out(input, other, *, out):
-    """multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(multiply_out, input, other, out):
-        return call(multiply_out, input, other, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(input) is not Tensor:
-            input = operand_of(input)
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("multiply", input, other, out)
-        return ops.mul(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, multiply_out, locals())
 
 
 def multiply_Scalar(input, other):
@@ -2923,10 +2603,8 @@ def multiply__Scalar(input, other):
 
 def subtract(input, other, *, alpha=1, out=None):
     """subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
-    if state.active_modes and intercepts(subtract, input, other):
+    if state.active_modes and intercepts(subtract, input, other, out):
         return call(subtract, input, other, alpha=alpha, out=out)
-    if out is not None:
-        return subtract_out(input, other, alpha=alpha, out=out)
     try:
         if type(input) is not Tensor:
             input = operand_of(input)
@@ -2934,6 +2612,12 @@ def subtract(input, other, *, alpha=1, out=None):
             other = operand_of(other)
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "subtract", "alpha")
+        if out is not None:  # subtract.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("subtract", input, other, out)
+            return ops.sub(input, other, alpha=alpha, out=out)
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, subtract, locals())
@@ -2953,26 +2637,6 @@ def subtract_(input, other, *, alpha=1):
         return input.sub_(other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, subtract_, locals())
-
-
-def subtract_out(input, other, *, alpha=1, out):
-    """subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(subtract_out, input, other, out):
-        return call(subtract_out, input, other, alpha=alpha, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(input) is not Tensor:
-            input = operand_of(input)
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "subtract", "alpha")
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("subtract", input, other, out)
-        return ops.sub(input, other, alpha=alpha, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, subtract_out, locals())
 
 
 def subtract_Scalar(input, other, alpha=1):
@@ -3009,15 +2673,19 @@ def subtract__Scalar(input, other, alpha=1):
 
 def divide_Tensor(input, other, *, out=None):
     """divide.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(divide_Tensor, input, other):
+    if state.active_modes and intercepts(divide_Tensor, input, other, out):
         return call(divide_Tensor, input, other, out=out)
-    if out is not None:
-        return divide_Tensor_out(input, other, out=out)
     try:
         if type(input) is not Tensor:
             input = operand_of(input)
         if type(other) is not Tensor:
             other = operand_of(other)
+        if out is not None:  # divide.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("divide", input, other, out)
+            return ops.div(input, other, out=out)
         return ops.div(input, other)
     except CALL_ERRORS as error:
         return failed(error, divide_Tensor, locals())
@@ -3035,24 +2703,6 @@ def divide__Tensor(input, other):
         return input.div_(other)
     except CALL_ERRORS as error:
         return failed(error, divide__Tensor, locals())
-
-
-def divide_Tensor_out(input, other, *, out):
-    """divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(divide_Tensor_out, input, other, out):
-        return call(divide_Tensor_out, input, other, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(input) is not Tensor:
-            input = operand_of(input)
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("divide", input, other, out)
-        return ops.div(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, divide_Tensor_out, locals())
 
 
 def divide_Scalar(input, other):
@@ -3085,10 +2735,8 @@ def divide__Scalar(input, other):
 
 def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
     """divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    if state.active_modes and intercepts(divide_Tensor_mode, input, other):
+    if state.active_modes and intercepts(divide_Tensor_mode, input, other, out):
         return call(divide_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
-    if out is not None:
-        return divide_Tensor_mode_out(input, other, rounding_mode=rounding_mode, out=out)
     try:
         if type(input) is not Tensor:
             input = operand_of(input)
@@ -3096,6 +2744,12 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
             other = operand_of(other)
         if rounding_mode is not None and type(rounding_mode) is not str:
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
+        if out is not None:  # divide.out_mode
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("divide", input, other, out)
+            return ops.div(input, other, rounding_mode=rounding_mode, out=out)
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
         return failed(error, divide_Tensor_mode, locals())
@@ -3139,26 +2793,6 @@ def divide_(input, other, *, rounding_mode=...):
     return divide__Tensor(input, other)
 
 
-def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
-    """divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(divide_Tensor_mode_out, input, other, out):
-        return call(divide_Tensor_mode_out, input, other, rounding_mode=rounding_mode, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(input) is not Tensor:
-            input = operand_of(input)
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if rounding_mode is not None and type(rounding_mode) is not str:
-            rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("divide", input, other, out)
-        return ops.div(input, other, rounding_mode=rounding_mode, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, divide_Tensor_mode_out, locals())
-
-
 def divide_Scalar_mode(input, other, *, rounding_mode):
     """divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"""
     if state.active_modes and intercepts(divide_Scalar_mode, input):
@@ -3193,15 +2827,19 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
 
 def true_divide(input, other, *, out=None):
     """true_divide.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(true_divide, input, other):
+    if state.active_modes and intercepts(true_divide, input, other, out):
         return call(true_divide, input, other, out=out)
-    if out is not None:
-        return true_divide_out(input, other, out=out)
     try:
         if type(input) is not Tensor:
             input = operand_of(input)
         if type(other) is not Tensor:
             other = operand_of(other)
+        if out is not None:  # true_divide.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("true_divide", input, other, out)
+            return ops.div(input, other, out=out)
         return ops.div(input, other)
     except CALL_ERRORS as error:
         return failed(error, true_divide, locals())
@@ -3219,24 +2857,6 @@ def true_divide_(input, other):
         return input.div_(other)
     except CALL_ERRORS as error:
         return failed(error, true_divide_, locals())
-
-
-def true_divide_out(input, other, *, out):
-    """true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(true_divide_out, input, other, out):
-        return call(true_divide_out, input, other, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(input) is not Tensor:
-            input = operand_of(input)
-        if type(other) is not Tensor:
-            other = operand_of(other)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("true_divide", input, other, out)
-        return ops.div(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, true_divide_out, locals())
 
 
 def true_divide_Scalar(input, other):
@@ -3269,12 +2889,16 @@ def true_divide__Scalar(input, other):
 
 def float_power_Tensor_Tensor(input, exponent, *, out=None):
     """float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
-    if state.active_modes and intercepts(float_power_Tensor_Tensor, input, exponent):
+    if state.active_modes and intercepts(float_power_Tensor_Tensor, input, exponent, out):
         return call(float_power_Tensor_Tensor, input, exponent, out=out)
-    if out is not None:
-        return float_power_Tensor_Tensor_out(input, exponent, out=out)
     if not (isinstance(input, Tensor) and isinstance(exponent, Tensor)):
         return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
+    if out is not None:  # float_power.Tensor_Tensor_out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
+        if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("float_power", input, exponent, out)
+        return composite_arithmetic.float_power_out(input, exponent, out=out)
     return composite_arithmetic.float_power(input, exponent)
 
 
@@ -3287,60 +2911,41 @@ def float_power__Tensor(input, exponent):
     return composite_arithmetic.float_power_(input, exponent)
 
 
-def float_power_Tensor_Tensor_out(input, exponent, *, out):
-    """float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(float_power_Tensor_Tensor_out, input, exponent, out):
-        return call(float_power_Tensor_Tensor_out, input, exponent, out=out)
-    if not (isinstance(input, Tensor) and isinstance(exponent, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
-    if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("float_power", input, exponent, out)
-    return composite_arithmetic.float_power_out(input, exponent, out=out)
-
-
 def float_power_Scalar(input, exponent, *, out=None):
     """float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if state.active_modes and intercepts(float_power_Scalar, exponent):
+    if state.active_modes and intercepts(float_power_Scalar, exponent, out):
         return call(float_power_Scalar, input, exponent, out=out)
-    if out is not None:
-        return float_power_Scalar_out(input, exponent, out=out)
     try:
         if not isinstance(exponent, Tensor):
             raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "float_power", "input", 1)
+        if out is not None:  # float_power.Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if exponent._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("float_power", exponent, out)
+            return composite_arithmetic.float_power_out(input, exponent, out=out)
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
         return failed(error, float_power_Scalar, locals())
 
 
-def float_power_Scalar_out(input, exponent, *, out):
-    """float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(float_power_Scalar_out, exponent, out):
-        return call(float_power_Scalar_out, input, exponent, out=out)
-    try:
-        if not (isinstance(exponent, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "float_power", "input", 1)
-        if exponent._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("float_power", exponent, out)
-        return composite_arithmetic.float_power_out(input, exponent, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, float_power_Scalar_out, locals())
-
-
 def float_power_Tensor_Scalar(input, exponent, *, out=None):
     """float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
-    if state.active_modes and intercepts(float_power_Tensor_Scalar, input):
+    if state.active_modes and intercepts(float_power_Tensor_Scalar, input, out):
         return call(float_power_Tensor_Scalar, input, exponent, out=out)
-    if out is not None:
-        return float_power_Tensor_Scalar_out(input, exponent, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(exponent) is not int and type(exponent) is not float:
             exponent = scalar_of(exponent, "float_power", "exponent", 2)
+        if out is not None:  # float_power.Tensor_Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("float_power", input, out)
+            return composite_arithmetic.float_power_out(input, exponent, out=out)
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
         return failed(error, float_power_Tensor_Scalar, locals())
@@ -3392,20 +2997,44 @@ def float_power_(input, exponent):
     return raise_no_overload(float_power_, (float_power__Tensor, float_power__Scalar), (input, exponent), {})
 
 
-def float_power_Tensor_Scalar_out(input, exponent, *, out):
-    """float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(float_power_Tensor_Scalar_out, input, out):
-        return call(float_power_Tensor_Scalar_out, input, exponent, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(exponent) is not int and type(exponent) is not float:
-            exponent = scalar_of(exponent, "float_power", "exponent", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("float_power", input, out)
-        return composite_arithmetic.float_power_out(input, exponent, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, float_power_Tensor_Scalar_out, locals())
+# The `out=` forms: the same code, to which `out` has to be given.
+add_out = out_form(add)
+sub_out = out_form(sub)
+mul_out = out_form(mul)
+div_Tensor_out = out_form(div_Tensor)
+div_Tensor_mode_out = out_form(div_Tensor_mode)
+floor_divide_out = out_form(floor_divide)
+remainder_Tensor_out = out_form(remainder_Tensor)
+remainder_Scalar_out = out_form(remainder_Scalar)
+fmod_Tensor_out = out_form(fmod_Tensor)
+fmod_Scalar_out = out_form(fmod_Scalar)
+pow_Tensor_Tensor_out = out_form(pow_Tensor_Tensor)
+pow_Tensor_Scalar_out = out_form(pow_Tensor_Scalar)
+pow_Scalar_out = out_form(pow_Scalar)
+neg_out = out_form(neg)
+abs_out = out_form(abs)
+sgn_out = out_form(sgn)
+sign_out = out_form(sign)
+sqrt_out = out_form(sqrt)
+rsqrt_out = out_form(rsqrt)
+reciprocal_out = out_form(reciprocal)
+square_out = out_form(square)
+gcd_out = out_form(gcd)
+lcm_out = out_form(lcm)
+lerp_Scalar_out = out_form(lerp_Scalar)
+lerp_Tensor_out = out_form(lerp_Tensor)
+addcmul_out = out_form(addcmul)
+addcdiv_out = out_form(addcdiv)
+absolute_out = out_form(absolute)
+negative_out = out_form(negative)
+multiply_out = out_form(multiply)
+subtract_out = out_form(subtract)
+divide_Tensor_out = out_form(divide_Tensor)
+divide_Tensor_mode_out = out_form(divide_Tensor_mode)
+true_divide_out = out_form(true_divide)
+float_power_Tensor_Tensor_out = out_form(float_power_Tensor_Tensor)
+float_power_Scalar_out = out_form(float_power_Scalar)
+float_power_Tensor_Scalar_out = out_form(float_power_Tensor_Scalar)
 
 
 complete(__name__)

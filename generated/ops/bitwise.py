@@ -20,6 +20,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _logical_not_kernels = kernel_table("logical_not")
@@ -41,12 +42,15 @@ _bitwise_right_shift_Tensor_Scalar_kernels = kernel_table("bitwise_right_shift.T
 
 def logical_not(input, *, out=None):
     """logical_not(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(logical_not, input):
+    if state.active_modes and intercepts(logical_not, input, out):
         return call(logical_not, input, out=out)
-    if out is not None:
-        return logical_not_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # logical_not.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
         return wrap(_logical_not_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, logical_not, locals())
@@ -65,27 +69,18 @@ def logical_not_(input):
         return failed(error, logical_not_, locals())
 
 
-def logical_not_out(input, *, out):
-    """logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logical_not_out, input, out):
-        return call(logical_not_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logical_not_out, locals())
-
-
 def logical_and(input, other, *, out=None):
     """logical_and(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(logical_and, input, other):
+    if state.active_modes and intercepts(logical_and, input, other, out):
         return call(logical_and, input, other, out=out)
-    if out is not None:
-        return logical_and_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # logical_and.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_logical_and_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, logical_and, locals())
@@ -105,28 +100,18 @@ def logical_and_(input, other):
         return failed(error, logical_and_, locals())
 
 
-def logical_and_out(input, other, *, out):
-    """logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logical_and_out, input, other, out):
-        return call(logical_and_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logical_and_out, locals())
-
-
 def logical_or(input, other, *, out=None):
     """logical_or(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(logical_or, input, other):
+    if state.active_modes and intercepts(logical_or, input, other, out):
         return call(logical_or, input, other, out=out)
-    if out is not None:
-        return logical_or_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # logical_or.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_logical_or_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, logical_or, locals())
@@ -146,28 +131,18 @@ def logical_or_(input, other):
         return failed(error, logical_or_, locals())
 
 
-def logical_or_out(input, other, *, out):
-    """logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logical_or_out, input, other, out):
-        return call(logical_or_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logical_or_out, locals())
-
-
 def logical_xor(input, other, *, out=None):
     """logical_xor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(logical_xor, input, other):
+    if state.active_modes and intercepts(logical_xor, input, other, out):
         return call(logical_xor, input, other, out=out)
-    if out is not None:
-        return logical_xor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # logical_xor.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_logical_xor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, logical_xor, locals())
@@ -187,27 +162,22 @@ def logical_xor_(input, other):
         return failed(error, logical_xor_, locals())
 
 
-def logical_xor_out(input, other, *, out):
-    """logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logical_xor_out, input, other, out):
-        return call(logical_xor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logical_xor_out, locals())
-
-
 def bitwise_not(input, *, out=None):
     """bitwise_not(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_not, input):
+    if state.active_modes and intercepts(bitwise_not, input, out):
         return call(bitwise_not, input, out=out)
-    if out is not None:
-        return bitwise_not_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # bitwise_not.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_not", (out,))
+            adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_not", (out,))
+            return out
         kind = input._mt_kind or kind_of(input)
         return wrap(_bitwise_not_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
@@ -229,32 +199,23 @@ def bitwise_not_(input):
         return failed(error, bitwise_not_, locals())
 
 
-def bitwise_not_out(input, *, out):
-    """bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_not_out, input, out):
-        return call(bitwise_not_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_not", (out,))
-        adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_not", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_not_out, locals())
-
-
 def bitwise_and_Tensor(input, other, *, out=None):
     """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_and_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_and_Tensor, input, other, out):
         return call(bitwise_and_Tensor, input, other, out=out)
-    if out is not None:
-        return bitwise_and_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # bitwise_and.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_and", (out,))
+            adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_and", (out,))
+            return out
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -293,24 +254,6 @@ def bitwise_and__Tensor(input, other):
         return failed(error, bitwise_and__Tensor, locals())
 
 
-def bitwise_and_Tensor_out(input, other, *, out):
-    """bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_and_Tensor_out, input, other, out):
-        return call(bitwise_and_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_and", (out,))
-        adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_and", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_and_Tensor_out, locals())
-
-
 def bitwise_and_Scalar_Tensor(input, other):
     """bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.active_modes and intercepts(bitwise_and_Scalar_Tensor, other):
@@ -327,14 +270,22 @@ def bitwise_and_Scalar_Tensor(input, other):
 
 def bitwise_and_Scalar(input, other, *, out=None):
     """bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_and_Scalar, input):
+    if state.active_modes and intercepts(bitwise_and_Scalar, input, out):
         return call(bitwise_and_Scalar, input, other, out=out)
-    if out is not None:
-        return bitwise_and_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_and", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # bitwise_and.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_and", (out,))
+            adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_and", (out,))
+            return out
         return wrap(_bitwise_and_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, bitwise_and_Scalar, locals())
@@ -405,34 +356,23 @@ def bitwise_and_(input, other):
     return raise_no_overload(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {})
 
 
-def bitwise_and_Scalar_out(input, other, *, out):
-    """bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_and_Scalar_out, input, out):
-        return call(bitwise_and_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_and", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_and", (out,))
-        adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_and", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_and_Scalar_out, locals())
-
-
 def bitwise_or_Tensor(input, other, *, out=None):
     """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_or_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_or_Tensor, input, other, out):
         return call(bitwise_or_Tensor, input, other, out=out)
-    if out is not None:
-        return bitwise_or_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # bitwise_or.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_or", (out,))
+            adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_or", (out,))
+            return out
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -471,24 +411,6 @@ def bitwise_or__Tensor(input, other):
         return failed(error, bitwise_or__Tensor, locals())
 
 
-def bitwise_or_Tensor_out(input, other, *, out):
-    """bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_or_Tensor_out, input, other, out):
-        return call(bitwise_or_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_or", (out,))
-        adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_or", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_or_Tensor_out, locals())
-
-
 def bitwise_or_Scalar_Tensor(input, other):
     """bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.active_modes and intercepts(bitwise_or_Scalar_Tensor, other):
@@ -505,14 +427,22 @@ def bitwise_or_Scalar_Tensor(input, other):
 
 def bitwise_or_Scalar(input, other, *, out=None):
     """bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_or_Scalar, input):
+    if state.active_modes and intercepts(bitwise_or_Scalar, input, out):
         return call(bitwise_or_Scalar, input, other, out=out)
-    if out is not None:
-        return bitwise_or_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_or", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # bitwise_or.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_or", (out,))
+            adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_or", (out,))
+            return out
         return wrap(_bitwise_or_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, bitwise_or_Scalar, locals())
@@ -583,34 +513,23 @@ def bitwise_or_(input, other):
     return raise_no_overload(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {})
 
 
-def bitwise_or_Scalar_out(input, other, *, out):
-    """bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_or_Scalar_out, input, out):
-        return call(bitwise_or_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_or", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_or", (out,))
-        adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_or", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_or_Scalar_out, locals())
-
-
 def bitwise_xor_Tensor(input, other, *, out=None):
     """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_xor_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_xor_Tensor, input, other, out):
         return call(bitwise_xor_Tensor, input, other, out=out)
-    if out is not None:
-        return bitwise_xor_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # bitwise_xor.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_xor", (out,))
+            adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_xor", (out,))
+            return out
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -649,24 +568,6 @@ def bitwise_xor__Tensor(input, other):
         return failed(error, bitwise_xor__Tensor, locals())
 
 
-def bitwise_xor_Tensor_out(input, other, *, out):
-    """bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_xor_Tensor_out, input, other, out):
-        return call(bitwise_xor_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_xor", (out,))
-        adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_xor", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_xor_Tensor_out, locals())
-
-
 def bitwise_xor_Scalar_Tensor(input, other):
     """bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
     if state.active_modes and intercepts(bitwise_xor_Scalar_Tensor, other):
@@ -683,14 +584,22 @@ def bitwise_xor_Scalar_Tensor(input, other):
 
 def bitwise_xor_Scalar(input, other, *, out=None):
     """bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_xor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_xor_Scalar, input, out):
         return call(bitwise_xor_Scalar, input, other, out=out)
-    if out is not None:
-        return bitwise_xor_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_xor", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # bitwise_xor.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_xor", (out,))
+            adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_xor", (out,))
+            return out
         return wrap(_bitwise_xor_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, bitwise_xor_Scalar, locals())
@@ -761,34 +670,25 @@ def bitwise_xor_(input, other):
     return raise_no_overload(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {})
 
 
-def bitwise_xor_Scalar_out(input, other, *, out):
-    """bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_xor_Scalar_out, input, out):
-        return call(bitwise_xor_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_xor", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_xor", (out,))
-        adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_xor", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_xor_Scalar_out, locals())
-
-
 def bitwise_left_shift_Tensor(input, other, *, out=None):
     """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_left_shift_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_left_shift_Tensor, input, other, out):
         return call(bitwise_left_shift_Tensor, input, other, out=out)
-    if out is not None:
-        return bitwise_left_shift_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # bitwise_left_shift.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_left_shift", (out,))
+            adopt_result(
+                out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+            )
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_left_shift", (out,))
+            return out
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -827,36 +727,26 @@ def bitwise_left_shift__Tensor(input, other):
         return failed(error, bitwise_left_shift__Tensor, locals())
 
 
-def bitwise_left_shift_Tensor_out(input, other, *, out):
-    """bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_left_shift_Tensor_out, input, other, out):
-        return call(bitwise_left_shift_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_left_shift", (out,))
-        adopt_result(
-            out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
-        )
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_left_shift", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift_Tensor_out, locals())
-
-
 def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
     """bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_left_shift_Tensor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_left_shift_Tensor_Scalar, input, out):
         return call(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
-    if out is not None:
-        return bitwise_left_shift_Tensor_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_left_shift", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # bitwise_left_shift.Tensor_Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_left_shift", (out,))
+            adopt_result(
+                out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+            )
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_left_shift", (out,))
+            return out
         return wrap(_bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, bitwise_left_shift_Tensor_Scalar, locals())
@@ -891,27 +781,6 @@ def bitwise_left_shift_(input, other):
     return raise_no_overload(
         bitwise_left_shift_, (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar), (input, other), {}
     )
-
-
-def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
-    """bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_left_shift_Tensor_Scalar_out, input, out):
-        return call(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_left_shift", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_left_shift", (out,))
-        adopt_result(
-            out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
-        )
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_left_shift", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_left_shift_Tensor_Scalar_out, locals())
 
 
 def bitwise_left_shift_Scalar_Tensor(input, other):
@@ -972,13 +841,23 @@ def bitwise_left_shift_operator(input, other, out=None):
 
 def bitwise_right_shift_Tensor(input, other, *, out=None):
     """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_right_shift_Tensor, input, other):
+    if state.active_modes and intercepts(bitwise_right_shift_Tensor, input, other, out):
         return call(bitwise_right_shift_Tensor, input, other, out=out)
-    if out is not None:
-        return bitwise_right_shift_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # bitwise_right_shift.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_right_shift", (out,))
+            adopt_result(
+                out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+            )
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_right_shift", (out,))
+            return out
         kind = input._mt_kind
         if kind and kind is other._mt_kind and not state.active_modes:
             try:
@@ -1019,36 +898,26 @@ def bitwise_right_shift__Tensor(input, other):
         return failed(error, bitwise_right_shift__Tensor, locals())
 
 
-def bitwise_right_shift_Tensor_out(input, other, *, out):
-    """bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_right_shift_Tensor_out, input, other, out):
-        return call(bitwise_right_shift_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_right_shift", (out,))
-        adopt_result(
-            out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
-        )
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_right_shift", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift_Tensor_out, locals())
-
-
 def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
     """bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(bitwise_right_shift_Tensor_Scalar, input):
+    if state.active_modes and intercepts(bitwise_right_shift_Tensor_Scalar, input, out):
         return call(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
-    if out is not None:
-        return bitwise_right_shift_Tensor_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "bitwise_right_shift", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # bitwise_right_shift.Tensor_Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::bitwise_right_shift", (out,))
+            adopt_result(
+                out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+            )
+            if out._mt_edge is not None:
+                record_refusal("aten::bitwise_right_shift", (out,))
+            return out
         return wrap(_bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, bitwise_right_shift_Tensor_Scalar, locals())
@@ -1083,27 +952,6 @@ def bitwise_right_shift_(input, other):
     return raise_no_overload(
         bitwise_right_shift_, (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar), (input, other), {}
     )
-
-
-def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
-    """bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bitwise_right_shift_Tensor_Scalar_out, input, out):
-        return call(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_right_shift", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if out._mt_edge is not None:
-            refuse_unwritable("aten::bitwise_right_shift", (out,))
-        adopt_result(
-            out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
-        )
-        if out._mt_edge is not None:
-            record_refusal("aten::bitwise_right_shift", (out,))
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, bitwise_right_shift_Tensor_Scalar_out, locals())
 
 
 def bitwise_right_shift_Scalar_Tensor(input, other):
@@ -1160,6 +1008,24 @@ def bitwise_right_shift_operator(input, other, out=None):
         (input, other),
         {"out": out},
     )
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+logical_not_out = out_form(logical_not)
+logical_and_out = out_form(logical_and)
+logical_or_out = out_form(logical_or)
+logical_xor_out = out_form(logical_xor)
+bitwise_not_out = out_form(bitwise_not)
+bitwise_and_Tensor_out = out_form(bitwise_and_Tensor)
+bitwise_and_Scalar_out = out_form(bitwise_and_Scalar)
+bitwise_or_Tensor_out = out_form(bitwise_or_Tensor)
+bitwise_or_Scalar_out = out_form(bitwise_or_Scalar)
+bitwise_xor_Tensor_out = out_form(bitwise_xor_Tensor)
+bitwise_xor_Scalar_out = out_form(bitwise_xor_Scalar)
+bitwise_left_shift_Tensor_out = out_form(bitwise_left_shift_Tensor)
+bitwise_left_shift_Tensor_Scalar_out = out_form(bitwise_left_shift_Tensor_Scalar)
+bitwise_right_shift_Tensor_out = out_form(bitwise_right_shift_Tensor)
+bitwise_right_shift_Tensor_Scalar_out = out_form(bitwise_right_shift_Tensor_Scalar)
 
 
 complete(__name__)

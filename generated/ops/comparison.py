@@ -32,6 +32,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _clamp_default_kernels = kernel_table("clamp")
@@ -68,16 +69,21 @@ _masked_fill_Tensor_kernels = kernel_table("masked_fill.Tensor")
 
 def clamp_default(input, min=None, max=None, *, out=None):
     """clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
-    if state.active_modes and intercepts(clamp_default, input):
+    if state.active_modes and intercepts(clamp_default, input, out):
         return call(clamp_default, input, min, max, out=out)
-    if out is not None:
-        return clamp_default_out(input, min, max, out=out)
     try:
         if min is not None and type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clamp", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp", "max", 3)
         input_array = input._mt_array
+        if out is not None:  # clamp.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("clamp", input, out)
+            return adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -121,34 +127,22 @@ def clamp__default(input, min=None, max=None):
         return failed(error, clamp__default, locals())
 
 
-def clamp_default_out(input, min=None, max=None, *, out):
-    """clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clamp_default_out, input, out):
-        return call(clamp_default_out, input, min, max, out=out)
-    try:
-        if min is not None and type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clamp", "min", 2)
-        if max is not None and type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clamp", "max", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("clamp", input, out)
-        return adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, clamp_default_out, locals())
-
-
 def clamp_Tensor(input, min=None, max=None, *, out=None):
     """clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
-    if state.active_modes and intercepts(clamp_Tensor, input, min, max):
+    if state.active_modes and intercepts(clamp_Tensor, input, min, max, out):
         return call(clamp_Tensor, input, min, max, out=out)
-    if out is not None:
-        return clamp_Tensor_out(input, min, max, out=out)
     try:
         input_array = input._mt_array
         min_array = None if min is None else min._mt_array
         max_array = None if max is None else max._mt_array
+        if out is not None:  # clamp.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_grad("clamp", input, min, max, out)
+            return adopt_result(
+                out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array)
+            )
         node = None
         if (
             input._mt_edge is not None
@@ -232,33 +226,21 @@ def clamp_(input, min=None, max=None):
     return raise_no_overload(clamp_, (clamp__Tensor, clamp__default), (input, min, max), {})
 
 
-def clamp_Tensor_out(input, min=None, max=None, *, out):
-    """clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clamp_Tensor_out, input, min, max, out):
-        return call(clamp_Tensor_out, input, min, max, out=out)
-    try:
-        input_array = input._mt_array
-        min_array = None if min is None else min._mt_array
-        max_array = None if max is None else max._mt_array
-        out_array = out._mt_array
-        refuse_grad("clamp", input, min, max, out)
-        return adopt_result(
-            out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, clamp_Tensor_out, locals())
-
-
 def clamp_min_default(input, min, *, out=None):
     """clamp_min(Tensor self, Scalar min) -> Tensor"""
-    if state.active_modes and intercepts(clamp_min_default, input):
+    if state.active_modes and intercepts(clamp_min_default, input, out):
         return call(clamp_min_default, input, min, out=out)
-    if out is not None:
-        return clamp_min_default_out(input, min, out=out)
     try:
         if type(min) is not int and type(min) is not float:
             min = scalar_of(min, "clamp_min", "min", 2)
         input_array = input._mt_array
+        if out is not None:  # clamp_min.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("clamp_min", input, out)
+            return adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -298,31 +280,22 @@ def clamp_min__default(input, min):
         return failed(error, clamp_min__default, locals())
 
 
-def clamp_min_default_out(input, min, *, out):
-    """clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clamp_min_default_out, input, out):
-        return call(clamp_min_default_out, input, min, out=out)
-    try:
-        if type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clamp_min", "min", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("clamp_min", input, out)
-        return adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, clamp_min_default_out, locals())
-
-
 def clamp_min_Tensor(input, min, *, out=None):
     """clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"""
-    if state.active_modes and intercepts(clamp_min_Tensor, input, min):
+    if state.active_modes and intercepts(clamp_min_Tensor, input, min, out):
         return call(clamp_min_Tensor, input, min, out=out)
-    if out is not None:
-        return clamp_min_Tensor_out(input, min, out=out)
     try:
         input_array = input._mt_array
         min_array = min._mt_array
+        if out is not None:  # clamp_min.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or min._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("clamp_min", input, min, out)
+            return adopt_result(
+                out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is min._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -406,31 +379,21 @@ def clamp_min_(input, min):
     return raise_no_overload(clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {})
 
 
-def clamp_min_Tensor_out(input, min, *, out):
-    """clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clamp_min_Tensor_out, input, min, out):
-        return call(clamp_min_Tensor_out, input, min, out=out)
-    try:
-        input_array = input._mt_array
-        min_array = min._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or min._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("clamp_min", input, min, out)
-        return adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, clamp_min_Tensor_out, locals())
-
-
 def clamp_max_default(input, max, *, out=None):
     """clamp_max(Tensor self, Scalar max) -> Tensor"""
-    if state.active_modes and intercepts(clamp_max_default, input):
+    if state.active_modes and intercepts(clamp_max_default, input, out):
         return call(clamp_max_default, input, max, out=out)
-    if out is not None:
-        return clamp_max_default_out(input, max, out=out)
     try:
         if type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clamp_max", "max", 2)
         input_array = input._mt_array
+        if out is not None:  # clamp_max.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("clamp_max", input, out)
+            return adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -470,31 +433,22 @@ def clamp_max__default(input, max):
         return failed(error, clamp_max__default, locals())
 
 
-def clamp_max_default_out(input, max, *, out):
-    """clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clamp_max_default_out, input, out):
-        return call(clamp_max_default_out, input, max, out=out)
-    try:
-        if type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clamp_max", "max", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("clamp_max", input, out)
-        return adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, clamp_max_default_out, locals())
-
-
 def clamp_max_Tensor(input, max, *, out=None):
     """clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"""
-    if state.active_modes and intercepts(clamp_max_Tensor, input, max):
+    if state.active_modes and intercepts(clamp_max_Tensor, input, max, out):
         return call(clamp_max_Tensor, input, max, out=out)
-    if out is not None:
-        return clamp_max_Tensor_out(input, max, out=out)
     try:
         input_array = input._mt_array
         max_array = max._mt_array
+        if out is not None:  # clamp_max.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or max._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("clamp_max", input, max, out)
+            return adopt_result(
+                out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is max._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -578,30 +532,20 @@ def clamp_max_(input, max):
     return raise_no_overload(clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {})
 
 
-def clamp_max_Tensor_out(input, max, *, out):
-    """clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clamp_max_Tensor_out, input, max, out):
-        return call(clamp_max_Tensor_out, input, max, out=out)
-    try:
-        input_array = input._mt_array
-        max_array = max._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or max._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("clamp_max", input, max, out)
-        return adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, clamp_max_Tensor_out, locals())
-
-
 def maximum(input, other, *, out=None):
     """maximum(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(maximum, input, other):
+    if state.active_modes and intercepts(maximum, input, other, out):
         return call(maximum, input, other, out=out)
-    if out is not None:
-        return maximum_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # maximum.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("maximum", input, other, out)
+            return adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -635,30 +579,20 @@ def maximum(input, other, *, out=None):
         return failed(error, maximum, locals())
 
 
-def maximum_out(input, other, *, out):
-    """maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(maximum_out, input, other, out):
-        return call(maximum_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("maximum", input, other, out)
-        return adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, maximum_out, locals())
-
-
 def minimum(input, other, *, out=None):
     """minimum(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(minimum, input, other):
+    if state.active_modes and intercepts(minimum, input, other, out):
         return call(minimum, input, other, out=out)
-    if out is not None:
-        return minimum_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # minimum.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("minimum", input, other, out)
+            return adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -692,30 +626,20 @@ def minimum(input, other, *, out=None):
         return failed(error, minimum, locals())
 
 
-def minimum_out(input, other, *, out):
-    """minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(minimum_out, input, other, out):
-        return call(minimum_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("minimum", input, other, out)
-        return adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, minimum_out, locals())
-
-
 def fmax(input, other, *, out=None):
     """fmax(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(fmax, input, other):
+    if state.active_modes and intercepts(fmax, input, other, out):
         return call(fmax, input, other, out=out)
-    if out is not None:
-        return fmax_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # fmax.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fmax", input, other, out)
+            return adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -749,30 +673,20 @@ def fmax(input, other, *, out=None):
         return failed(error, fmax, locals())
 
 
-def fmax_out(input, other, *, out):
-    """fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fmax_out, input, other, out):
-        return call(fmax_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fmax", input, other, out)
-        return adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, fmax_out, locals())
-
-
 def fmin(input, other, *, out=None):
     """fmin(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(fmin, input, other):
+    if state.active_modes and intercepts(fmin, input, other, out):
         return call(fmin, input, other, out=out)
-    if out is not None:
-        return fmin_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # fmin.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fmin", input, other, out)
+            return adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -806,30 +720,18 @@ def fmin(input, other, *, out=None):
         return failed(error, fmin, locals())
 
 
-def fmin_out(input, other, *, out):
-    """fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fmin_out, input, other, out):
-        return call(fmin_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fmin", input, other, out)
-        return adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, fmin_out, locals())
-
-
 def eq_Tensor(input, other, *, out=None):
     """eq.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(eq_Tensor, input, other):
+    if state.active_modes and intercepts(eq_Tensor, input, other, out):
         return call(eq_Tensor, input, other, out=out)
-    if out is not None:
-        return eq_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # eq.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_eq_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, eq_Tensor, locals())
@@ -861,29 +763,19 @@ def eq__Tensor(input, other):
         return failed(error, eq__Tensor, locals())
 
 
-def eq_Tensor_out(input, other, *, out):
-    """eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(eq_Tensor_out, input, other, out):
-        return call(eq_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, eq_Tensor_out, locals())
-
-
 def eq_Scalar(input, other, *, out=None):
     """eq.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(eq_Scalar, input):
+    if state.active_modes and intercepts(eq_Scalar, input, out):
         return call(eq_Scalar, input, other, out=out)
-    if out is not None:
-        return eq_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "eq", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # eq.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         return wrap(_eq_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, eq_Scalar, locals())
@@ -949,29 +841,18 @@ def eq_(input, other):
     return raise_no_overload(eq_, (eq__Tensor, eq__Scalar), (input, other), {})
 
 
-def eq_Scalar_out(input, other, *, out):
-    """eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(eq_Scalar_out, input, out):
-        return call(eq_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "eq", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, eq_Scalar_out, locals())
-
-
 def ne_Tensor(input, other, *, out=None):
     """ne.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(ne_Tensor, input, other):
+    if state.active_modes and intercepts(ne_Tensor, input, other, out):
         return call(ne_Tensor, input, other, out=out)
-    if out is not None:
-        return ne_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # ne.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_ne_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, ne_Tensor, locals())
@@ -1003,29 +884,19 @@ def ne__Tensor(input, other):
         return failed(error, ne__Tensor, locals())
 
 
-def ne_Tensor_out(input, other, *, out):
-    """ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ne_Tensor_out, input, other, out):
-        return call(ne_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, ne_Tensor_out, locals())
-
-
 def ne_Scalar(input, other, *, out=None):
     """ne.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(ne_Scalar, input):
+    if state.active_modes and intercepts(ne_Scalar, input, out):
         return call(ne_Scalar, input, other, out=out)
-    if out is not None:
-        return ne_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ne", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # ne.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         return wrap(_ne_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, ne_Scalar, locals())
@@ -1091,29 +962,18 @@ def ne_(input, other):
     return raise_no_overload(ne_, (ne__Tensor, ne__Scalar), (input, other), {})
 
 
-def ne_Scalar_out(input, other, *, out):
-    """ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ne_Scalar_out, input, out):
-        return call(ne_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "ne", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, ne_Scalar_out, locals())
-
-
 def lt_Tensor(input, other, *, out=None):
     """lt.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(lt_Tensor, input, other):
+    if state.active_modes and intercepts(lt_Tensor, input, other, out):
         return call(lt_Tensor, input, other, out=out)
-    if out is not None:
-        return lt_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # lt.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_lt_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, lt_Tensor, locals())
@@ -1145,29 +1005,19 @@ def lt__Tensor(input, other):
         return failed(error, lt__Tensor, locals())
 
 
-def lt_Tensor_out(input, other, *, out):
-    """lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(lt_Tensor_out, input, other, out):
-        return call(lt_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, lt_Tensor_out, locals())
-
-
 def lt_Scalar(input, other, *, out=None):
     """lt.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(lt_Scalar, input):
+    if state.active_modes and intercepts(lt_Scalar, input, out):
         return call(lt_Scalar, input, other, out=out)
-    if out is not None:
-        return lt_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "lt", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # lt.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         return wrap(_lt_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, lt_Scalar, locals())
@@ -1233,29 +1083,18 @@ def lt_(input, other):
     return raise_no_overload(lt_, (lt__Tensor, lt__Scalar), (input, other), {})
 
 
-def lt_Scalar_out(input, other, *, out):
-    """lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(lt_Scalar_out, input, out):
-        return call(lt_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "lt", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, lt_Scalar_out, locals())
-
-
 def le_Tensor(input, other, *, out=None):
     """le.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(le_Tensor, input, other):
+    if state.active_modes and intercepts(le_Tensor, input, other, out):
         return call(le_Tensor, input, other, out=out)
-    if out is not None:
-        return le_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # le.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_le_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, le_Tensor, locals())
@@ -1287,29 +1126,19 @@ def le__Tensor(input, other):
         return failed(error, le__Tensor, locals())
 
 
-def le_Tensor_out(input, other, *, out):
-    """le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(le_Tensor_out, input, other, out):
-        return call(le_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, le_Tensor_out, locals())
-
-
 def le_Scalar(input, other, *, out=None):
     """le.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(le_Scalar, input):
+    if state.active_modes and intercepts(le_Scalar, input, out):
         return call(le_Scalar, input, other, out=out)
-    if out is not None:
-        return le_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "le", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # le.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         return wrap(_le_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, le_Scalar, locals())
@@ -1375,29 +1204,18 @@ def le_(input, other):
     return raise_no_overload(le_, (le__Tensor, le__Scalar), (input, other), {})
 
 
-def le_Scalar_out(input, other, *, out):
-    """le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(le_Scalar_out, input, out):
-        return call(le_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "le", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, le_Scalar_out, locals())
-
-
 def gt_Tensor(input, other, *, out=None):
     """gt.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(gt_Tensor, input, other):
+    if state.active_modes and intercepts(gt_Tensor, input, other, out):
         return call(gt_Tensor, input, other, out=out)
-    if out is not None:
-        return gt_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # gt.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_gt_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, gt_Tensor, locals())
@@ -1429,29 +1247,19 @@ def gt__Tensor(input, other):
         return failed(error, gt__Tensor, locals())
 
 
-def gt_Tensor_out(input, other, *, out):
-    """gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(gt_Tensor_out, input, other, out):
-        return call(gt_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, gt_Tensor_out, locals())
-
-
 def gt_Scalar(input, other, *, out=None):
     """gt.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(gt_Scalar, input):
+    if state.active_modes and intercepts(gt_Scalar, input, out):
         return call(gt_Scalar, input, other, out=out)
-    if out is not None:
-        return gt_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "gt", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # gt.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         return wrap(_gt_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, gt_Scalar, locals())
@@ -1517,29 +1325,18 @@ def gt_(input, other):
     return raise_no_overload(gt_, (gt__Tensor, gt__Scalar), (input, other), {})
 
 
-def gt_Scalar_out(input, other, *, out):
-    """gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(gt_Scalar_out, input, out):
-        return call(gt_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "gt", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, gt_Scalar_out, locals())
-
-
 def ge_Tensor(input, other, *, out=None):
     """ge.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(ge_Tensor, input, other):
+    if state.active_modes and intercepts(ge_Tensor, input, other, out):
         return call(ge_Tensor, input, other, out=out)
-    if out is not None:
-        return ge_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # ge.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         return wrap(_ge_Tensor_kernels[type(input_array)](input_array, other_array))
     except CALL_ERRORS as error:
         return failed(error, ge_Tensor, locals())
@@ -1571,29 +1368,19 @@ def ge__Tensor(input, other):
         return failed(error, ge__Tensor, locals())
 
 
-def ge_Tensor_out(input, other, *, out):
-    """ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ge_Tensor_out, input, other, out):
-        return call(ge_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, ge_Tensor_out, locals())
-
-
 def ge_Scalar(input, other, *, out=None):
     """ge.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(ge_Scalar, input):
+    if state.active_modes and intercepts(ge_Scalar, input, out):
         return call(ge_Scalar, input, other, out=out)
-    if out is not None:
-        return ge_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "ge", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # ge.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         return wrap(_ge_Scalar_kernels[type(input_array)](input_array, other))
     except CALL_ERRORS as error:
         return failed(error, ge_Scalar, locals())
@@ -1659,20 +1446,6 @@ def ge_(input, other):
     return raise_no_overload(ge_, (ge__Tensor, ge__Scalar), (input, other), {})
 
 
-def ge_Scalar_out(input, other, *, out):
-    """ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ge_Scalar_out, input, out):
-        return call(ge_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "ge", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, ge_Scalar_out, locals())
-
-
 def isnan(input):
     """isnan(Tensor self) -> Tensor"""
     if state.active_modes and intercepts(isnan, input):
@@ -1706,89 +1479,70 @@ def isfinite(input):
 
 def isposinf(input, *, out=None):
     """isposinf(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(isposinf, input):
+    if state.active_modes and intercepts(isposinf, input, out):
         return call(isposinf, input, out=out)
-    if out is not None:
-        return isposinf_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # isposinf.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
         return wrap(_isposinf_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, isposinf, locals())
 
 
-def isposinf_out(input, *, out):
-    """isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(isposinf_out, input, out):
-        return call(isposinf_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, isposinf_out, locals())
-
-
 def isneginf(input, *, out=None):
     """isneginf(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(isneginf, input):
+    if state.active_modes and intercepts(isneginf, input, out):
         return call(isneginf, input, out=out)
-    if out is not None:
-        return isneginf_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # isneginf.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
         return wrap(_isneginf_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, isneginf, locals())
 
 
-def isneginf_out(input, *, out):
-    """isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(isneginf_out, input, out):
-        return call(isneginf_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, isneginf_out, locals())
-
-
 def signbit(input, *, out=None):
     """signbit(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(signbit, input):
+    if state.active_modes and intercepts(signbit, input, out):
         return call(signbit, input, out=out)
-    if out is not None:
-        return signbit_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # signbit.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
         return wrap(_signbit_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, signbit, locals())
 
 
-def signbit_out(input, *, out):
-    """signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(signbit_out, input, out):
-        return call(signbit_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, signbit_out, locals())
-
-
 def where_self(condition, input, other, *, out=None):
     """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(where_self, condition, input, other):
+    if state.active_modes and intercepts(where_self, condition, input, other, out):
         return call(where_self, condition, input, other, out=out)
-    if out is not None:
-        return where_self_out(condition, input, other, out=out)
     try:
         condition_array = condition._mt_array
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # where.self_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("where", input, other, out)
+            return adopt_result(
+                out,
+                _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array),
+            )
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1801,24 +1555,6 @@ def where_self(condition, input, other, *, out=None):
         return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
     except CALL_ERRORS as error:
         return failed(error, where_self, locals())
-
-
-def where_self_out(condition, input, other, *, out):
-    """where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(where_self_out, condition, input, other, out):
-        return call(where_self_out, condition, input, other, out=out)
-    try:
-        condition_array = condition._mt_array
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("where", input, other, out)
-        return adopt_result(
-            out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, where_self_out, locals())
 
 
 def where_ScalarSelf(condition, input, other):
@@ -2024,10 +1760,8 @@ def masked_fill_(input, mask, value):
 
 def clip_default(input, min=None, max=None, *, out=None):
     """clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
-    if state.active_modes and intercepts(clip_default, input):
+    if state.active_modes and intercepts(clip_default, input, out):
         return call(clip_default, input, min, max, out=out)
-    if out is not None:
-        return clip_default_out(input, min, max, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2035,6 +1769,12 @@ def clip_default(input, min=None, max=None, *, out=None):
             min = scalar_of(min, "clip", "min", 2)
         if max is not None and type(max) is not int and type(max) is not float:
             max = scalar_of(max, "clip", "max", 3)
+        if out is not None:  # clip.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("clip", input, out)
+            return ops.clamp(input, min, max, out=out)
         return ops.clamp(input, min, max)
     except CALL_ERRORS as error:
         return failed(error, clip_default, locals())
@@ -2056,36 +1796,21 @@ def clip__default(input, min=None, max=None):
         return failed(error, clip__default, locals())
 
 
-def clip_default_out(input, min=None, max=None, *, out):
-    """clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clip_default_out, input, out):
-        return call(clip_default_out, input, min, max, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if min is not None and type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clip", "min", 2)
-        if max is not None and type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clip", "max", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("clip", input, out)
-        return ops.clamp(input, min, max, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, clip_default_out, locals())
-
-
 def clip_Tensor(input, min=None, max=None, *, out=None):
     """clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
-    if state.active_modes and intercepts(clip_Tensor, input, min, max):
+    if state.active_modes and intercepts(clip_Tensor, input, min, max, out):
         return call(clip_Tensor, input, min, max, out=out)
-    if out is not None:
-        return clip_Tensor_out(input, min, max, out=out)
     if not (
         isinstance(input, Tensor)
         and (min is None or isinstance(min, Tensor))
         and (max is None or isinstance(max, Tensor))
     ):
         return raise_bad_argument(clip_Tensor, input, min, max, out=out)
+    if out is not None:  # clip.Tensor_out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(clip_Tensor, input, min, max, out=out)
+        refuse_grad("clip", input, min, max, out)
+        return ops.clamp(input, min, max, out=out)
     return ops.clamp(input, min, max)
 
 
@@ -2126,29 +1851,18 @@ def clip_(input, min=None, max=None):
     return raise_no_overload(clip_, (clip__Tensor, clip__default), (input, min, max), {})
 
 
-def clip_Tensor_out(input, min=None, max=None, *, out):
-    """clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(clip_Tensor_out, input, min, max, out):
-        return call(clip_Tensor_out, input, min, max, out=out)
-    if not (
-        isinstance(input, Tensor)
-        and (min is None or isinstance(min, Tensor))
-        and (max is None or isinstance(max, Tensor))
-        and isinstance(out, Tensor)
-    ):
-        return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
-    refuse_grad("clip", input, min, max, out)
-    return ops.clamp(input, min, max, out=out)
-
-
 def greater_Tensor(input, other, *, out=None):
     """greater.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(greater_Tensor, input, other):
+    if state.active_modes and intercepts(greater_Tensor, input, other, out):
         return call(greater_Tensor, input, other, out=out)
-    if out is not None:
-        return greater_Tensor_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater_Tensor, input, other, out=out)
+    if out is not None:  # greater.Tensor_out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(greater_Tensor, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("greater", input, other, out)
+        return ops.gt(input, other, out=out)
     return ops.gt(input, other)
 
 
@@ -2161,28 +1875,21 @@ def greater__Tensor(input, other):
     return input.gt_(other)
 
 
-def greater_Tensor_out(input, other, *, out):
-    """greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(greater_Tensor_out, input, other, out):
-        return call(greater_Tensor_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(greater_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("greater", input, other, out)
-    return ops.gt(input, other, out=out)
-
-
 def greater_Scalar(input, other, *, out=None):
     """greater.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(greater_Scalar, input):
+    if state.active_modes and intercepts(greater_Scalar, input, out):
         return call(greater_Scalar, input, other, out=out)
-    if out is not None:
-        return greater_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater", "other", 2)
+        if out is not None:  # greater.Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("greater", input, out)
+            return ops.gt(input, other, out=out)
         return ops.gt(input, other)
     except CALL_ERRORS as error:
         return failed(error, greater_Scalar, locals())
@@ -2226,30 +1933,18 @@ def greater_(input, other):
     return raise_no_overload(greater_, (greater__Tensor, greater__Scalar), (input, other), {})
 
 
-def greater_Scalar_out(input, other, *, out):
-    """greater.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(greater_Scalar_out, input, out):
-        return call(greater_Scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "greater", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("greater", input, out)
-        return ops.gt(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, greater_Scalar_out, locals())
-
-
 def greater_equal_Tensor(input, other, *, out=None):
     """greater_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(greater_equal_Tensor, input, other):
+    if state.active_modes and intercepts(greater_equal_Tensor, input, other, out):
         return call(greater_equal_Tensor, input, other, out=out)
-    if out is not None:
-        return greater_equal_Tensor_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
+    if out is not None:  # greater_equal.Tensor_out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("greater_equal", input, other, out)
+        return ops.ge(input, other, out=out)
     return ops.ge(input, other)
 
 
@@ -2262,28 +1957,21 @@ def greater_equal__Tensor(input, other):
     return input.ge_(other)
 
 
-def greater_equal_Tensor_out(input, other, *, out):
-    """greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(greater_equal_Tensor_out, input, other, out):
-        return call(greater_equal_Tensor_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("greater_equal", input, other, out)
-    return ops.ge(input, other, out=out)
-
-
 def greater_equal_Scalar(input, other, *, out=None):
     """greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(greater_equal_Scalar, input):
+    if state.active_modes and intercepts(greater_equal_Scalar, input, out):
         return call(greater_equal_Scalar, input, other, out=out)
-    if out is not None:
-        return greater_equal_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "greater_equal", "other", 2)
+        if out is not None:  # greater_equal.Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("greater_equal", input, out)
+            return ops.ge(input, other, out=out)
         return ops.ge(input, other)
     except CALL_ERRORS as error:
         return failed(error, greater_equal_Scalar, locals())
@@ -2327,30 +2015,18 @@ def greater_equal_(input, other):
     return raise_no_overload(greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), (input, other), {})
 
 
-def greater_equal_Scalar_out(input, other, *, out):
-    """greater_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(greater_equal_Scalar_out, input, out):
-        return call(greater_equal_Scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "greater_equal", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("greater_equal", input, out)
-        return ops.ge(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, greater_equal_Scalar_out, locals())
-
-
 def less_Tensor(input, other, *, out=None):
     """less.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(less_Tensor, input, other):
+    if state.active_modes and intercepts(less_Tensor, input, other, out):
         return call(less_Tensor, input, other, out=out)
-    if out is not None:
-        return less_Tensor_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less_Tensor, input, other, out=out)
+    if out is not None:  # less.Tensor_out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(less_Tensor, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("less", input, other, out)
+        return ops.lt(input, other, out=out)
     return ops.lt(input, other)
 
 
@@ -2363,28 +2039,21 @@ def less__Tensor(input, other):
     return input.lt_(other)
 
 
-def less_Tensor_out(input, other, *, out):
-    """less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(less_Tensor_out, input, other, out):
-        return call(less_Tensor_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(less_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("less", input, other, out)
-    return ops.lt(input, other, out=out)
-
-
 def less_Scalar(input, other, *, out=None):
     """less.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(less_Scalar, input):
+    if state.active_modes and intercepts(less_Scalar, input, out):
         return call(less_Scalar, input, other, out=out)
-    if out is not None:
-        return less_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less", "other", 2)
+        if out is not None:  # less.Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("less", input, out)
+            return ops.lt(input, other, out=out)
         return ops.lt(input, other)
     except CALL_ERRORS as error:
         return failed(error, less_Scalar, locals())
@@ -2428,30 +2097,18 @@ def less_(input, other):
     return raise_no_overload(less_, (less__Tensor, less__Scalar), (input, other), {})
 
 
-def less_Scalar_out(input, other, *, out):
-    """less.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(less_Scalar_out, input, out):
-        return call(less_Scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "less", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("less", input, out)
-        return ops.lt(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, less_Scalar_out, locals())
-
-
 def less_equal_Tensor(input, other, *, out=None):
     """less_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(less_equal_Tensor, input, other):
+    if state.active_modes and intercepts(less_equal_Tensor, input, other, out):
         return call(less_equal_Tensor, input, other, out=out)
-    if out is not None:
-        return less_equal_Tensor_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(less_equal_Tensor, input, other, out=out)
+    if out is not None:  # less_equal.Tensor_out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(less_equal_Tensor, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("less_equal", input, other, out)
+        return ops.le(input, other, out=out)
     return ops.le(input, other)
 
 
@@ -2464,28 +2121,21 @@ def less_equal__Tensor(input, other):
     return input.le_(other)
 
 
-def less_equal_Tensor_out(input, other, *, out):
-    """less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(less_equal_Tensor_out, input, other, out):
-        return call(less_equal_Tensor_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("less_equal", input, other, out)
-    return ops.le(input, other, out=out)
-
-
 def less_equal_Scalar(input, other, *, out=None):
     """less_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(less_equal_Scalar, input):
+    if state.active_modes and intercepts(less_equal_Scalar, input, out):
         return call(less_equal_Scalar, input, other, out=out)
-    if out is not None:
-        return less_equal_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "less_equal", "other", 2)
+        if out is not None:  # less_equal.Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("less_equal", input, out)
+            return ops.le(input, other, out=out)
         return ops.le(input, other)
     except CALL_ERRORS as error:
         return failed(error, less_equal_Scalar, locals())
@@ -2529,30 +2179,18 @@ def less_equal_(input, other):
     return raise_no_overload(less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {})
 
 
-def less_equal_Scalar_out(input, other, *, out):
-    """less_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(less_equal_Scalar_out, input, out):
-        return call(less_equal_Scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "less_equal", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("less_equal", input, out)
-        return ops.le(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, less_equal_Scalar_out, locals())
-
-
 def not_equal_Tensor(input, other, *, out=None):
     """not_equal.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(not_equal_Tensor, input, other):
+    if state.active_modes and intercepts(not_equal_Tensor, input, other, out):
         return call(not_equal_Tensor, input, other, out=out)
-    if out is not None:
-        return not_equal_Tensor_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(not_equal_Tensor, input, other, out=out)
+    if out is not None:  # not_equal.Tensor_out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(not_equal_Tensor, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("not_equal", input, other, out)
+        return ops.ne(input, other, out=out)
     return ops.ne(input, other)
 
 
@@ -2565,28 +2203,21 @@ def not_equal__Tensor(input, other):
     return input.ne_(other)
 
 
-def not_equal_Tensor_out(input, other, *, out):
-    """not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(not_equal_Tensor_out, input, other, out):
-        return call(not_equal_Tensor_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("not_equal", input, other, out)
-    return ops.ne(input, other, out=out)
-
-
 def not_equal_Scalar(input, other, *, out=None):
     """not_equal.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(not_equal_Scalar, input):
+    if state.active_modes and intercepts(not_equal_Scalar, input, out):
         return call(not_equal_Scalar, input, other, out=out)
-    if out is not None:
-        return not_equal_Scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "not_equal", "other", 2)
+        if out is not None:  # not_equal.Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("not_equal", input, out)
+            return ops.ne(input, other, out=out)
         return ops.ne(input, other)
     except CALL_ERRORS as error:
         return failed(error, not_equal_Scalar, locals())
@@ -2630,22 +2261,6 @@ def not_equal_(input, other):
     return raise_no_overload(not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {})
 
 
-def not_equal_Scalar_out(input, other, *, out):
-    """not_equal.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(not_equal_Scalar_out, input, out):
-        return call(not_equal_Scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "not_equal", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("not_equal", input, out)
-        return ops.ne(input, other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, not_equal_Scalar_out, locals())
-
-
 def isreal(input):
     """isreal(Tensor self) -> Tensor"""
     if state.active_modes and intercepts(isreal, input):
@@ -2657,10 +2272,8 @@ def isreal(input):
 
 def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=False, out=None):
     """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.active_modes and intercepts(isin_Tensor_Tensor, elements, test_elements):
+    if state.active_modes and intercepts(isin_Tensor_Tensor, elements, test_elements, out):
         return call(isin_Tensor_Tensor, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    if out is not None:
-        return isin_Tensor_Tensor_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     try:
         if not (isinstance(elements, Tensor) and isinstance(test_elements, Tensor)):
             raise NotATensor
@@ -2668,39 +2281,23 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
+        if out is not None:  # isin.Tensor_Tensor_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("isin", elements, test_elements, out)
+            return composite_comparison.isin_out(
+                elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
+            )
         return composite_comparison.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
         return failed(error, isin_Tensor_Tensor, locals())
 
 
-def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, invert=False, out):
-    """isin.Tensor_Tensor_out(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(isin_Tensor_Tensor_out, elements, test_elements, out):
-        return call(
-            isin_Tensor_Tensor_out, elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
-    try:
-        if not (isinstance(elements, Tensor) and isinstance(test_elements, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if assume_unique is not False and assume_unique is not True:
-            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-        if invert is not False and invert is not True:
-            invert = bool_of(invert, "isin", "invert")
-        if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("isin", elements, test_elements, out)
-        return composite_comparison.isin_out(
-            elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
-        )
-    except CALL_ERRORS as error:
-        return failed(error, isin_Tensor_Tensor_out, locals())
-
-
 def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False, out=None):
     """isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.active_modes and intercepts(isin_Tensor_Scalar, elements):
+    if state.active_modes and intercepts(isin_Tensor_Scalar, elements, out):
         return call(isin_Tensor_Scalar, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
-    if out is not None:
-        return isin_Tensor_Scalar_out(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
     try:
         if not isinstance(elements, Tensor):
             raise NotATensor
@@ -2710,39 +2307,24 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
+        if out is not None:  # isin.Tensor_Scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if elements._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("isin", elements, out)
+            return write_out(
+                out,
+                composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert),
+            )
         return composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
         return failed(error, isin_Tensor_Scalar, locals())
 
 
-def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, invert=False, out):
-    """isin.Tensor_Scalar_out(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(isin_Tensor_Scalar_out, elements, out):
-        return call(isin_Tensor_Scalar_out, elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
-    try:
-        if not (isinstance(elements, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(test_element) is not int and type(test_element) is not float:
-            test_element = scalar_of(test_element, "isin", "test_element", 2)
-        if assume_unique is not False and assume_unique is not True:
-            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-        if invert is not False and invert is not True:
-            invert = bool_of(invert, "isin", "invert")
-        if elements._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("isin", elements, out)
-        return write_out(
-            out, composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, isin_Tensor_Scalar_out, locals())
-
-
 def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False, out=None):
     """isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"""
-    if state.active_modes and intercepts(isin_Scalar_Tensor, test_elements):
+    if state.active_modes and intercepts(isin_Scalar_Tensor, test_elements, out):
         return call(isin_Scalar_Tensor, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    if out is not None:
-        return isin_Scalar_Tensor_out(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     try:
         if not isinstance(test_elements, Tensor):
             raise NotATensor
@@ -2752,6 +2334,15 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
         if invert is not False and invert is not True:
             invert = bool_of(invert, "isin", "invert")
+        if out is not None:  # isin.Scalar_Tensor_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if test_elements._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("isin", test_elements, out)
+            return write_out(
+                out,
+                composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert),
+            )
         return composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
     except CALL_ERRORS as error:
         return failed(error, isin_Scalar_Tensor, locals())
@@ -2814,26 +2405,48 @@ def isin(
     )
 
 
-def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, invert=False, out):
-    """isin.Scalar_Tensor_out(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(isin_Scalar_Tensor_out, test_elements, out):
-        return call(isin_Scalar_Tensor_out, element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    try:
-        if not (isinstance(test_elements, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(element) is not int and type(element) is not float:
-            element = scalar_of(element, "isin", "element", 1)
-        if assume_unique is not False and assume_unique is not True:
-            assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-        if invert is not False and invert is not True:
-            invert = bool_of(invert, "isin", "invert")
-        if test_elements._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("isin", test_elements, out)
-        return write_out(
-            out, composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, isin_Scalar_Tensor_out, locals())
+# The `out=` forms: the same code, to which `out` has to be given.
+clamp_default_out = out_form(clamp_default)
+clamp_Tensor_out = out_form(clamp_Tensor)
+clamp_min_default_out = out_form(clamp_min_default)
+clamp_min_Tensor_out = out_form(clamp_min_Tensor)
+clamp_max_default_out = out_form(clamp_max_default)
+clamp_max_Tensor_out = out_form(clamp_max_Tensor)
+maximum_out = out_form(maximum)
+minimum_out = out_form(minimum)
+fmax_out = out_form(fmax)
+fmin_out = out_form(fmin)
+eq_Tensor_out = out_form(eq_Tensor)
+eq_Scalar_out = out_form(eq_Scalar)
+ne_Tensor_out = out_form(ne_Tensor)
+ne_Scalar_out = out_form(ne_Scalar)
+lt_Tensor_out = out_form(lt_Tensor)
+lt_Scalar_out = out_form(lt_Scalar)
+le_Tensor_out = out_form(le_Tensor)
+le_Scalar_out = out_form(le_Scalar)
+gt_Tensor_out = out_form(gt_Tensor)
+gt_Scalar_out = out_form(gt_Scalar)
+ge_Tensor_out = out_form(ge_Tensor)
+ge_Scalar_out = out_form(ge_Scalar)
+isposinf_out = out_form(isposinf)
+isneginf_out = out_form(isneginf)
+signbit_out = out_form(signbit)
+where_self_out = out_form(where_self)
+clip_default_out = out_form(clip_default)
+clip_Tensor_out = out_form(clip_Tensor)
+greater_Tensor_out = out_form(greater_Tensor)
+greater_Scalar_out = out_form(greater_Scalar)
+greater_equal_Tensor_out = out_form(greater_equal_Tensor)
+greater_equal_Scalar_out = out_form(greater_equal_Scalar)
+less_Tensor_out = out_form(less_Tensor)
+less_Scalar_out = out_form(less_Scalar)
+less_equal_Tensor_out = out_form(less_equal_Tensor)
+less_equal_Scalar_out = out_form(less_equal_Scalar)
+not_equal_Tensor_out = out_form(not_equal_Tensor)
+not_equal_Scalar_out = out_form(not_equal_Scalar)
+isin_Tensor_Tensor_out = out_form(isin_Tensor_Tensor)
+isin_Tensor_Scalar_out = out_form(isin_Tensor_Scalar)
+isin_Scalar_Tensor_out = out_form(isin_Scalar_Tensor)
 
 
 complete(__name__)

@@ -43,6 +43,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, factory_options, pinned_result, refuse_pinned
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _empty_kernels = kernel_table("empty.memory_format")
@@ -2812,13 +2813,18 @@ def zero_default(input):
 
 def complex(real, imag, *, out=None):
     """complex(Tensor real, Tensor imag) -> Tensor"""
-    if state.active_modes and intercepts(complex, real, imag):
+    if state.active_modes and intercepts(complex, real, imag, out):
         return call(complex, real, imag, out=out)
-    if out is not None:
-        return complex_out(real, imag, out=out)
     try:
         real_array = real._mt_array
         imag_array = imag._mt_array
+        if out is not None:  # complex.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if real._mt_edge is not None or imag._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("complex", real, imag, out)
+            return adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
         node = None
         if not (real._mt_edge is imag._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             real_edge = real._mt_edge or edge_of(real)
@@ -2832,29 +2838,18 @@ def complex(real, imag, *, out=None):
         return failed(error, complex, locals())
 
 
-def complex_out(real, imag, *, out):
-    """complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(complex_out, real, imag, out):
-        return call(complex_out, real, imag, out=out)
-    try:
-        real_array = real._mt_array
-        imag_array = imag._mt_array
-        out_array = out._mt_array
-        if real._mt_edge is not None or imag._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("complex", real, imag, out)
-        return adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, complex_out, locals())
-
-
 def polar(abs, angle, *, out=None):
     """polar(Tensor abs, Tensor angle) -> Tensor"""
-    if state.active_modes and intercepts(polar, abs, angle):
+    if state.active_modes and intercepts(polar, abs, angle, out):
         return call(polar, abs, angle, out=out)
-    if out is not None:
-        return polar_out(abs, angle, out=out)
     if not (isinstance(abs, Tensor) and isinstance(angle, Tensor)):
         return raise_bad_argument(polar, abs, angle, out=out)
+    if out is not None:  # polar.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(polar, abs, angle, out=out)
+        if abs._mt_edge is not None or angle._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("polar", abs, angle, out)
+        return composite_factory.polar_out(abs, angle, out=out)
     node = None
     if (
         not (abs._mt_edge is angle._mt_edge is None)
@@ -2872,17 +2867,6 @@ def polar(abs, angle, *, out=None):
         node._mt_saved = (save_output(node, result),)
         return result
     return composite_factory.polar(abs, angle)
-
-
-def polar_out(abs, angle, *, out):
-    """polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(polar_out, abs, angle, out):
-        return call(polar_out, abs, angle, out=out)
-    if not (isinstance(abs, Tensor) and isinstance(angle, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(polar_out, abs, angle, out=out)
-    if abs._mt_edge is not None or angle._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("polar", abs, angle, out)
-    return composite_factory.polar_out(abs, angle, out=out)
 
 
 def empty_permuted(
@@ -2993,6 +2977,11 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         return result
     except CALL_ERRORS as error:
         return failed(error, triu_indices, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+complex_out = out_form(complex)
+polar_out = out_form(polar)
 
 
 complete(__name__)

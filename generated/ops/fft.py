@@ -39,6 +39,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 __fft_c2c_kernels = kernel_table("_fft_c2c")
@@ -48,10 +49,8 @@ __fft_c2r_kernels = kernel_table("_fft_c2r")
 
 def _fft_c2c(input, dim, normalization, forward, *, out=None):
     """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
-    if state.active_modes and intercepts(_fft_c2c, input):
+    if state.active_modes and intercepts(_fft_c2c, input, out):
         return call(_fft_c2c, input, dim, normalization, forward, out=out)
-    if out is not None:
-        return _fft_c2c_out(input, dim, normalization, forward, out=out)
     try:
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "_fft_c2c", "dim", 2)
@@ -60,6 +59,15 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         if forward is not False and forward is not True:
             forward = bool_of(forward, "_fft_c2c", "forward", 4)
         input_array = input._mt_array
+        if out is not None:  # _fft_c2c.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_fft_c2c", input, out)
+            return adopt_result(
+                out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -74,34 +82,10 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         return failed(error, _fft_c2c, locals())
 
 
-def _fft_c2c_out(input, dim, normalization, forward, *, out):
-    """_fft_c2c.out(Tensor self, SymInt[] dim, int normalization, bool forward, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_fft_c2c_out, input, out):
-        return call(_fft_c2c_out, input, dim, normalization, forward, out=out)
-    try:
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "_fft_c2c", "dim", 2)
-        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-            normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
-        if forward is not False and forward is not True:
-            forward = bool_of(forward, "_fft_c2c", "forward", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_fft_c2c", input, out)
-        return adopt_result(
-            out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _fft_c2c_out, locals())
-
-
 def _fft_r2c(input, dim, normalization, onesided, *, out=None):
     """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
-    if state.active_modes and intercepts(_fft_r2c, input):
+    if state.active_modes and intercepts(_fft_r2c, input, out):
         return call(_fft_r2c, input, dim, normalization, onesided, out=out)
-    if out is not None:
-        return _fft_r2c_out(input, dim, normalization, onesided, out=out)
     try:
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "_fft_r2c", "dim", 2)
@@ -110,6 +94,15 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         if onesided is not False and onesided is not True:
             onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
         input_array = input._mt_array
+        if out is not None:  # _fft_r2c.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_fft_r2c", input, out)
+            return adopt_result(
+                out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -125,34 +118,10 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         return failed(error, _fft_r2c, locals())
 
 
-def _fft_r2c_out(input, dim, normalization, onesided, *, out):
-    """_fft_r2c.out(Tensor self, int[] dim, int normalization, bool onesided, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_fft_r2c_out, input, out):
-        return call(_fft_r2c_out, input, dim, normalization, onesided, out=out)
-    try:
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "_fft_r2c", "dim", 2)
-        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-            normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
-        if onesided is not False and onesided is not True:
-            onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_fft_r2c", input, out)
-        return adopt_result(
-            out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _fft_r2c_out, locals())
-
-
 def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
     """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
-    if state.active_modes and intercepts(_fft_c2r, input):
+    if state.active_modes and intercepts(_fft_c2r, input, out):
         return call(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
-    if out is not None:
-        return _fft_c2r_out(input, dim, normalization, last_dim_size, out=out)
     try:
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "_fft_c2r", "dim", 2)
@@ -161,6 +130,15 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         if type(last_dim_size) is not int:
             last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
         input_array = input._mt_array
+        if out is not None:  # _fft_c2r.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_fft_c2r", input, out)
+            return adopt_result(
+                out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -174,36 +152,12 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         return failed(error, _fft_c2r, locals())
 
 
-def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
-    """_fft_c2r.out(Tensor self, int[] dim, int normalization, SymInt last_dim_size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_fft_c2r_out, input, out):
-        return call(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
-    try:
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "_fft_c2r", "dim", 2)
-        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
-            normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
-        if type(last_dim_size) is not int:
-            last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_fft_c2r", input, out)
-        return adopt_result(
-            out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _fft_c2r_out, locals())
-
-
 def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_fft, input):
+    if state.active_modes and intercepts(fft_fft, input, out):
         return call(fft_fft, input, n, dim, norm, out=out)
-    if out is not None:
-        return fft_fft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -213,39 +167,23 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             dim = int_of(dim, "fft_fft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fft", "norm", 4)
+        if out is not None:  # fft_fft.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_fft", input, out)
+            return composite_fft.fft_out(input, n, dim, norm, out=out)
         return composite_fft.fft(input, n, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_fft, locals())
-
-
-def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
-    """fft_fft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_fft_out, input, out):
-        return call(fft_fft_out, input, n, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_fft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_fft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_fft", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_fft", input, out)
-        return composite_fft.fft_out(input, n, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_fft_out, locals())
 
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_ifft, input):
+    if state.active_modes and intercepts(fft_ifft, input, out):
         return call(fft_ifft, input, n, dim, norm, out=out)
-    if out is not None:
-        return fft_ifft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -255,39 +193,23 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             dim = int_of(dim, "fft_ifft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifft", "norm", 4)
+        if out is not None:  # fft_ifft.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_ifft", input, out)
+            return composite_fft.ifft_out(input, n, dim, norm, out=out)
         return composite_fft.ifft(input, n, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_ifft, locals())
-
-
-def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
-    """fft_ifft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_ifft_out, input, out):
-        return call(fft_ifft_out, input, n, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_ifft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_ifft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ifft", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_ifft", input, out)
-        return composite_fft.ifft_out(input, n, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_ifft_out, locals())
 
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_rfft, input):
+    if state.active_modes and intercepts(fft_rfft, input, out):
         return call(fft_rfft, input, n, dim, norm, out=out)
-    if out is not None:
-        return fft_rfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -297,39 +219,23 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             dim = int_of(dim, "fft_rfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfft", "norm", 4)
+        if out is not None:  # fft_rfft.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_rfft", input, out)
+            return composite_fft.rfft_out(input, n, dim, norm, out=out)
         return composite_fft.rfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_rfft, locals())
-
-
-def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
-    """fft_rfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_rfft_out, input, out):
-        return call(fft_rfft_out, input, n, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_rfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_rfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_rfft", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_rfft", input, out)
-        return composite_fft.rfft_out(input, n, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_rfft_out, locals())
 
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_irfft, input):
+    if state.active_modes and intercepts(fft_irfft, input, out):
         return call(fft_irfft, input, n, dim, norm, out=out)
-    if out is not None:
-        return fft_irfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -339,39 +245,23 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             dim = int_of(dim, "fft_irfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfft", "norm", 4)
+        if out is not None:  # fft_irfft.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_irfft", input, out)
+            return composite_fft.irfft_out(input, n, dim, norm, out=out)
         return composite_fft.irfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_irfft, locals())
-
-
-def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
-    """fft_irfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_irfft_out, input, out):
-        return call(fft_irfft_out, input, n, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_irfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_irfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_irfft", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_irfft", input, out)
-        return composite_fft.irfft_out(input, n, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_irfft_out, locals())
 
 
 def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_hfft, input):
+    if state.active_modes and intercepts(fft_hfft, input, out):
         return call(fft_hfft, input, n, dim, norm, out=out)
-    if out is not None:
-        return fft_hfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -381,39 +271,23 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             dim = int_of(dim, "fft_hfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfft", "norm", 4)
+        if out is not None:  # fft_hfft.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_hfft", input, out)
+            return composite_spectra.hfft_out(input, n, dim, norm, out=out)
         return composite_spectra.hfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_hfft, locals())
-
-
-def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
-    """fft_hfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_hfft_out, input, out):
-        return call(fft_hfft_out, input, n, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_hfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_hfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_hfft", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_hfft", input, out)
-        return composite_spectra.hfft_out(input, n, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_hfft_out, locals())
 
 
 def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     """fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_ihfft, input):
+    if state.active_modes and intercepts(fft_ihfft, input, out):
         return call(fft_ihfft, input, n, dim, norm, out=out)
-    if out is not None:
-        return fft_ihfft_out(input, n, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -423,39 +297,23 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
             dim = int_of(dim, "fft_ihfft", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfft", "norm", 4)
+        if out is not None:  # fft_ihfft.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_ihfft", input, out)
+            return composite_spectra.ihfft_out(input, n, dim, norm, out=out)
         return composite_spectra.ihfft(input, n, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_ihfft, locals())
-
-
-def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
-    """fft_ihfft.out(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_ihfft_out, input, out):
-        return call(fft_ihfft_out, input, n, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_ihfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_ihfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ihfft", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_ihfft", input, out)
-        return composite_spectra.ihfft_out(input, n, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_ihfft_out, locals())
 
 
 def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_fft2, input):
+    if state.active_modes and intercepts(fft_fft2, input, out):
         return call(fft_fft2, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_fft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -469,43 +327,23 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fft2", "norm", 4)
+        if out is not None:  # fft_fft2.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_fft2", input, out)
+            return composite_spectra.fftn_out(input, s, dim, norm, out=out)
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_fft2, locals())
-
-
-def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
-    """fft_fft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_fft2_out, input, out):
-        return call(fft_fft2_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_fft2", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_fft2", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_fft2", input, out)
-        return composite_spectra.fftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_fft2_out, locals())
 
 
 def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_fftn, input):
+    if state.active_modes and intercepts(fft_fftn, input, out):
         return call(fft_fftn, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_fftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -519,43 +357,23 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_fftn", "norm", 4)
+        if out is not None:  # fft_fftn.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_fftn", input, out)
+            return composite_spectra.fftn_out(input, s, dim, norm, out=out)
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_fftn, locals())
-
-
-def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
-    """fft_fftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_fftn_out, input, out):
-        return call(fft_fftn_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_fftn", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_fftn", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_fftn", input, out)
-        return composite_spectra.fftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_fftn_out, locals())
 
 
 def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_ifft2, input):
+    if state.active_modes and intercepts(fft_ifft2, input, out):
         return call(fft_ifft2, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_ifft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -569,43 +387,23 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifft2", "norm", 4)
+        if out is not None:  # fft_ifft2.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_ifft2", input, out)
+            return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_ifft2, locals())
-
-
-def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
-    """fft_ifft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_ifft2_out, input, out):
-        return call(fft_ifft2_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_ifft2", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ifft2", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_ifft2", input, out)
-        return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_ifft2_out, locals())
 
 
 def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_ifftn, input):
+    if state.active_modes and intercepts(fft_ifftn, input, out):
         return call(fft_ifftn, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_ifftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -619,43 +417,23 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ifftn", "norm", 4)
+        if out is not None:  # fft_ifftn.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_ifftn", input, out)
+            return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_ifftn, locals())
-
-
-def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
-    """fft_ifftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_ifftn_out, input, out):
-        return call(fft_ifftn_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_ifftn", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ifftn", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_ifftn", input, out)
-        return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_ifftn_out, locals())
 
 
 def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_rfft2, input):
+    if state.active_modes and intercepts(fft_rfft2, input, out):
         return call(fft_rfft2, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_rfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -669,43 +447,23 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfft2", "norm", 4)
+        if out is not None:  # fft_rfft2.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_rfft2", input, out)
+            return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_rfft2, locals())
-
-
-def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
-    """fft_rfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_rfft2_out, input, out):
-        return call(fft_rfft2_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_rfft2", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_rfft2", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_rfft2", input, out)
-        return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_rfft2_out, locals())
 
 
 def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_rfftn, input):
+    if state.active_modes and intercepts(fft_rfftn, input, out):
         return call(fft_rfftn, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_rfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -719,43 +477,23 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_rfftn", "norm", 4)
+        if out is not None:  # fft_rfftn.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_rfftn", input, out)
+            return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_rfftn, locals())
-
-
-def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
-    """fft_rfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_rfftn_out, input, out):
-        return call(fft_rfftn_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_rfftn", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_rfftn", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_rfftn", input, out)
-        return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_rfftn_out, locals())
 
 
 def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_irfft2, input):
+    if state.active_modes and intercepts(fft_irfft2, input, out):
         return call(fft_irfft2, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_irfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -769,43 +507,23 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfft2", "norm", 4)
+        if out is not None:  # fft_irfft2.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_irfft2", input, out)
+            return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_irfft2, locals())
-
-
-def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
-    """fft_irfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_irfft2_out, input, out):
-        return call(fft_irfft2_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_irfft2", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_irfft2", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_irfft2", input, out)
-        return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_irfft2_out, locals())
 
 
 def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_irfftn, input):
+    if state.active_modes and intercepts(fft_irfftn, input, out):
         return call(fft_irfftn, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_irfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -819,43 +537,23 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_irfftn", "norm", 4)
+        if out is not None:  # fft_irfftn.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_irfftn", input, out)
+            return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_irfftn, locals())
-
-
-def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
-    """fft_irfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_irfftn_out, input, out):
-        return call(fft_irfftn_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_irfftn", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_irfftn", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_irfftn", input, out)
-        return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_irfftn_out, locals())
 
 
 def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_hfft2, input):
+    if state.active_modes and intercepts(fft_hfft2, input, out):
         return call(fft_hfft2, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_hfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -869,43 +567,23 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfft2", "norm", 4)
+        if out is not None:  # fft_hfft2.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_hfft2", input, out)
+            return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_hfft2, locals())
-
-
-def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
-    """fft_hfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_hfft2_out, input, out):
-        return call(fft_hfft2_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_hfft2", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_hfft2", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_hfft2", input, out)
-        return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_hfft2_out, locals())
 
 
 def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_hfftn, input):
+    if state.active_modes and intercepts(fft_hfftn, input, out):
         return call(fft_hfftn, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_hfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -919,43 +597,23 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_hfftn", "norm", 4)
+        if out is not None:  # fft_hfftn.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_hfftn", input, out)
+            return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_hfftn, locals())
-
-
-def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
-    """fft_hfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_hfftn_out, input, out):
-        return call(fft_hfftn_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_hfftn", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_hfftn", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_hfftn", input, out)
-        return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_hfftn_out, locals())
 
 
 def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     """fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_ihfft2, input):
+    if state.active_modes and intercepts(fft_ihfft2, input, out):
         return call(fft_ihfft2, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_ihfft2_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -969,43 +627,23 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfft2", "norm", 4)
+        if out is not None:  # fft_ihfft2.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_ihfft2", input, out)
+            return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_ihfft2, locals())
-
-
-def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
-    """fft_ihfft2.out(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_ihfft2_out, input, out):
-        return call(fft_ihfft2_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_ihfft2", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ihfft2", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_ihfft2", input, out)
-        return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_ihfft2_out, locals())
 
 
 def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     """fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(fft_ihfftn, input):
+    if state.active_modes and intercepts(fft_ihfftn, input, out):
         return call(fft_ihfftn, input, s, dim, norm, out=out)
-    if out is not None:
-        return fft_ihfftn_out(input, s, dim, norm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -1019,33 +657,15 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
         if norm is not None and type(norm) is not str:
             norm = str_of(norm, "fft_ihfftn", "norm", 4)
+        if out is not None:  # fft_ihfftn.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("fft_ihfftn", input, out)
+            return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
         return failed(error, fft_ihfftn, locals())
-
-
-def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
-    """fft_ihfftn.out(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fft_ihfftn_out, input, out):
-        return call(fft_ihfftn_out, input, s, dim, norm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(s) is int:
-            s = (s,)
-        elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-            s = sized_ints_of(s, "fft_ihfftn", "s", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ihfftn", "norm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("fft_ihfftn", input, out)
-        return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, fft_ihfftn_out, locals())
 
 
 def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1367,6 +987,30 @@ def istft(
         )
     except CALL_ERRORS as error:
         return failed(error, istft, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+_fft_c2c_out = out_form(_fft_c2c)
+_fft_r2c_out = out_form(_fft_r2c)
+_fft_c2r_out = out_form(_fft_c2r)
+fft_fft_out = out_form(fft_fft)
+fft_ifft_out = out_form(fft_ifft)
+fft_rfft_out = out_form(fft_rfft)
+fft_irfft_out = out_form(fft_irfft)
+fft_hfft_out = out_form(fft_hfft)
+fft_ihfft_out = out_form(fft_ihfft)
+fft_fft2_out = out_form(fft_fft2)
+fft_fftn_out = out_form(fft_fftn)
+fft_ifft2_out = out_form(fft_ifft2)
+fft_ifftn_out = out_form(fft_ifftn)
+fft_rfft2_out = out_form(fft_rfft2)
+fft_rfftn_out = out_form(fft_rfftn)
+fft_irfft2_out = out_form(fft_irfft2)
+fft_irfftn_out = out_form(fft_irfftn)
+fft_hfft2_out = out_form(fft_hfft2)
+fft_hfftn_out = out_form(fft_hfftn)
+fft_ihfft2_out = out_form(fft_ihfft2)
+fft_ihfftn_out = out_form(fft_ihfftn)
 
 
 complete(__name__)

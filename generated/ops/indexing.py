@@ -41,7 +41,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
-from mindtorch.dispatch.methods import SEPARATE_INTS
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _index_kernels = kernel_table("index.Tensor")
@@ -78,15 +78,20 @@ _repeat_interleave_Tensor_kernels = kernel_table("repeat_interleave.Tensor")
 
 def index(input, indices, *, out=None):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-    if state.active_modes and intercepts(index, input, indices):
+    if state.active_modes and intercepts(index, input, indices, out):
         return call(index, input, indices, out=out)
-    if out is not None:
-        return index_out(input, indices, out=out)
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
             raise NotATensor
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
+        if out is not None:  # index.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("index", input, out)
+            return adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -98,23 +103,6 @@ def index(input, indices, *, out=None):
         return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
     except CALL_ERRORS as error:
         return failed(error, index, locals())
-
-
-def index_out(input, indices, *, out):
-    """index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(index_out, input, indices, out):
-        return call(index_out, input, indices, out=out)
-    try:
-        if type(indices) is not list and not isinstance(indices, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("index", input, out)
-        return adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, index_out, locals())
 
 
 def _unsafe_masked_index(input, mask, indices, fill):
@@ -149,10 +137,8 @@ def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
 
 def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     """_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor"""
-    if state.active_modes and intercepts(_chunk_cat, tensors):
+    if state.active_modes and intercepts(_chunk_cat, tensors, out):
         return call(_chunk_cat, tensors, dim, num_chunks, out=out)
-    if out is not None:
-        return _chunk_cat_out(tensors, dim, num_chunks, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
@@ -160,28 +146,14 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
             dim = int_of(dim, "_chunk_cat", "dim", 2)
         if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
             num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
+        if out is not None:  # _chunk_cat.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("_chunk_cat", *tensors, out)
+            return write_out(out, composite_masked_indexing.chunk_cat(tensors, dim, num_chunks))
         return composite_masked_indexing.chunk_cat(tensors, dim, num_chunks)
     except CALL_ERRORS as error:
         return failed(error, _chunk_cat, locals())
-
-
-def _chunk_cat_out(tensors, dim, num_chunks, *, out):
-    """_chunk_cat.out(Tensor[] tensors, int dim, int num_chunks, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_chunk_cat_out, tensors, out):
-        return call(_chunk_cat_out, tensors, dim, num_chunks, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "_chunk_cat", "dim", 2)
-        if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
-            num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
-        refuse_grad("_chunk_cat", *tensors, out)
-        return write_out(out, composite_masked_indexing.chunk_cat(tensors, dim, num_chunks))
-    except CALL_ERRORS as error:
-        return failed(error, _chunk_cat_out, locals())
 
 
 def index_put(input, indices, values, accumulate=False):
@@ -245,15 +217,22 @@ def index_put_(input, indices, values, accumulate=False):
 
 def index_select(input, dim, index, *, out=None):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
-    if state.active_modes and intercepts(index_select, input, index):
+    if state.active_modes and intercepts(index_select, input, index, out):
         return call(index_select, input, dim, index, out=out)
-    if out is not None:
-        return index_select_out(input, dim, index, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "index_select", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
+        if out is not None:  # index_select.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("index_select", input, out)
+            return adopt_result(
+                out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -268,29 +247,10 @@ def index_select(input, dim, index, *, out=None):
         return failed(error, index_select, locals())
 
 
-def index_select_out(input, dim, index, *, out):
-    """index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(index_select_out, input, index, out):
-        return call(index_select_out, input, dim, index, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_select", "dim", 2)
-        input_array = input._mt_array
-        index_array = index._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("index_select", input, out)
-        return adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, index_select_out, locals())
-
-
 def index_add(input, dim, index, source, *, alpha=1, out=None):
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
-    if state.active_modes and intercepts(index_add, input, index, source):
+    if state.active_modes and intercepts(index_add, input, index, source, out):
         return call(index_add, input, dim, index, source, alpha=alpha, out=out)
-    if out is not None:
-        return index_add_out(input, dim, index, source, alpha=alpha, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "index_add", "dim", 2)
@@ -299,6 +259,18 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
+        if out is not None:  # index_add.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("index_add", input, source, out)
+            return adopt_result(
+                out,
+                _index_add_kernels[type(input_array)](
+                    input_array, dim, index_array, source_array, alpha, out=out_array
+                ),
+            )
         node = None
         if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -348,35 +320,10 @@ def index_add_(input, dim, index, source, *, alpha=1):
         return failed(error, index_add_, locals())
 
 
-def index_add_out(input, dim, index, source, *, alpha=1, out):
-    """index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(index_add_out, input, index, source, out):
-        return call(index_add_out, input, dim, index, source, alpha=alpha, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_add", "dim", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "index_add", "alpha")
-        input_array = input._mt_array
-        index_array = index._mt_array
-        source_array = source._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("index_add", input, source, out)
-        return adopt_result(
-            out,
-            _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, index_add_out, locals())
-
-
 def gather(input, dim, index, *, sparse_grad=False, out=None):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
-    if state.active_modes and intercepts(gather, input, index):
+    if state.active_modes and intercepts(gather, input, index, out):
         return call(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
-    if out is not None:
-        return gather_out(input, dim, index, sparse_grad=sparse_grad, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "gather", "dim", 2)
@@ -384,6 +331,15 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
             sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
         input_array = input._mt_array
         index_array = index._mt_array
+        if out is not None:  # gather.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("gather", input, out)
+            return adopt_result(
+                out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -397,39 +353,25 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         return failed(error, gather, locals())
 
 
-def gather_out(input, dim, index, *, sparse_grad=False, out):
-    """gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(gather_out, input, index, out):
-        return call(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "gather", "dim", 2)
-        if sparse_grad is not False and sparse_grad is not True:
-            sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
-        input_array = input._mt_array
-        index_array = index._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("gather", input, out)
-        return adopt_result(
-            out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, gather_out, locals())
-
-
 def scatter_src(input, dim, index, src, *, out=None):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    if state.active_modes and intercepts(scatter_src, input, index, src):
+    if state.active_modes and intercepts(scatter_src, input, index, src, out):
         return call(scatter_src, input, dim, index, src, out=out)
-    if out is not None:
-        return scatter_src_out(input, dim, index, src, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
+        if out is not None:  # scatter.src_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("scatter", input, src, out)
+            return adopt_result(
+                out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -475,32 +417,10 @@ def scatter__src(input, dim, index, src):
         return failed(error, scatter__src, locals())
 
 
-def scatter_src_out(input, dim, index, src, *, out):
-    """scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(scatter_src_out, input, index, src, out):
-        return call(scatter_src_out, input, dim, index, src, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
-        input_array = input._mt_array
-        index_array = index._mt_array
-        src_array = src._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("scatter", input, src, out)
-        return adopt_result(
-            out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, scatter_src_out, locals())
-
-
 def scatter_value(input, dim, index, value, *, out=None):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    if state.active_modes and intercepts(scatter_value, input, index):
+    if state.active_modes and intercepts(scatter_value, input, index, out):
         return call(scatter_value, input, dim, index, value, out=out)
-    if out is not None:
-        return scatter_value_out(input, dim, index, value, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter", "dim", 2)
@@ -508,6 +428,15 @@ def scatter_value(input, dim, index, value, *, out=None):
             value = scalar_of(value, "scatter", "value", 4)
         input_array = input._mt_array
         index_array = index._mt_array
+        if out is not None:  # scatter.value_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("scatter", input, out)
+            return adopt_result(
+                out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -550,39 +479,25 @@ def scatter__value(input, dim, index, value):
         return failed(error, scatter__value, locals())
 
 
-def scatter_value_out(input, dim, index, value, *, out):
-    """scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(scatter_value_out, input, index, out):
-        return call(scatter_value_out, input, dim, index, value, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "scatter", "value", 4)
-        input_array = input._mt_array
-        index_array = index._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("scatter", input, out)
-        return adopt_result(
-            out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, scatter_value_out, locals())
-
-
 def scatter_add(input, dim, index, src, *, out=None):
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    if state.active_modes and intercepts(scatter_add, input, index, src):
+    if state.active_modes and intercepts(scatter_add, input, index, src, out):
         return call(scatter_add, input, dim, index, src, out=out)
-    if out is not None:
-        return scatter_add_out(input, dim, index, src, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter_add", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
+        if out is not None:  # scatter_add.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("scatter_add", input, src, out)
+            return adopt_result(
+                out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -628,32 +543,10 @@ def scatter_add_(input, dim, index, src):
         return failed(error, scatter_add_, locals())
 
 
-def scatter_add_out(input, dim, index, src, *, out):
-    """scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(scatter_add_out, input, index, src, out):
-        return call(scatter_add_out, input, dim, index, src, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_add", "dim", 2)
-        input_array = input._mt_array
-        index_array = index._mt_array
-        src_array = src._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("scatter_add", input, src, out)
-        return adopt_result(
-            out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, scatter_add_out, locals())
-
-
 def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
     """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
-    if state.active_modes and intercepts(scatter_reduce_overload, input, index, src):
+    if state.active_modes and intercepts(scatter_reduce_overload, input, index, src, out):
         return call(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
-    if out is not None:
-        return scatter_reduce_overload_out(input, dim, index, src, reduce=reduce, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter", "dim", 2)
@@ -662,6 +555,19 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
+        if out is not None:  # scatter.reduce_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_unwritable("aten::scatter", (out,), input, src)
+            adopt_result(
+                out,
+                _scatter_reduce_overload_kernels[type(input_array)](
+                    input_array, dim, index_array, src_array, reduce, out=out_array
+                ),
+            )
+            record_refusal("aten::scatter", (out,), input, src)
+            return out
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -711,38 +617,10 @@ def scatter__reduce(input, dim, index, src, *, reduce):
         return failed(error, scatter__reduce, locals())
 
 
-def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
-    """scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(scatter_reduce_overload_out, input, index, src, out):
-        return call(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter", "reduce")
-        input_array = input._mt_array
-        index_array = index._mt_array
-        src_array = src._mt_array
-        out_array = out._mt_array
-        refuse_unwritable("aten::scatter", (out,), input, src)
-        adopt_result(
-            out,
-            _scatter_reduce_overload_kernels[type(input_array)](
-                input_array, dim, index_array, src_array, reduce, out=out_array
-            ),
-        )
-        record_refusal("aten::scatter", (out,), input, src)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, scatter_reduce_overload_out, locals())
-
-
 def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
     """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
-    if state.active_modes and intercepts(scatter_value_reduce, input, index):
+    if state.active_modes and intercepts(scatter_value_reduce, input, index, out):
         return call(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
-    if out is not None:
-        return scatter_value_reduce_out(input, dim, index, value, reduce=reduce, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter", "dim", 2)
@@ -752,6 +630,19 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
             reduce = str_of(reduce, "scatter", "reduce")
         input_array = input._mt_array
         index_array = index._mt_array
+        if out is not None:  # scatter.value_reduce_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_unwritable("aten::scatter", (out,), input)
+            adopt_result(
+                out,
+                _scatter_value_reduce_kernels[type(input_array)](
+                    input_array, dim, index_array, value, reduce, out=out_array
+                ),
+            )
+            record_refusal("aten::scatter", (out,), input)
+            return out
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -872,39 +763,10 @@ def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
     )
 
 
-def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
-    """scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(scatter_value_reduce_out, input, index, out):
-        return call(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "scatter", "value", 4)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter", "reduce")
-        input_array = input._mt_array
-        index_array = index._mt_array
-        out_array = out._mt_array
-        refuse_unwritable("aten::scatter", (out,), input)
-        adopt_result(
-            out,
-            _scatter_value_reduce_kernels[type(input_array)](
-                input_array, dim, index_array, value, reduce, out=out_array
-            ),
-        )
-        record_refusal("aten::scatter", (out,), input)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, scatter_value_reduce_out, locals())
-
-
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
     """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
-    if state.active_modes and intercepts(scatter_reduce, input, index, src):
+    if state.active_modes and intercepts(scatter_reduce, input, index, src, out):
         return call(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
-    if out is not None:
-        return scatter_reduce_out(input, dim, index, src, reduce, include_self=include_self, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "scatter_reduce", "dim", 2)
@@ -915,6 +777,18 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
+        if out is not None:  # scatter_reduce.two_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("scatter_reduce", input, src, out)
+            return adopt_result(
+                out,
+                _scatter_reduce_kernels[type(input_array)](
+                    input_array, dim, index_array, src_array, reduce, include_self, out=out_array
+                ),
+            )
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -978,39 +852,10 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
         return failed(error, scatter_reduce_, locals())
 
 
-def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out):
-    """scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(scatter_reduce_out, input, index, src, out):
-        return call(scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_reduce", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
-        if include_self is not False and include_self is not True:
-            include_self = bool_of(include_self, "scatter_reduce", "include_self")
-        input_array = input._mt_array
-        index_array = index._mt_array
-        src_array = src._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("scatter_reduce", input, src, out)
-        return adopt_result(
-            out,
-            _scatter_reduce_kernels[type(input_array)](
-                input_array, dim, index_array, src_array, reduce, include_self, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, scatter_reduce_out, locals())
-
-
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
     """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
-    if state.active_modes and intercepts(index_reduce, input, index, source):
+    if state.active_modes and intercepts(index_reduce, input, index, source, out):
         return call(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
-    if out is not None:
-        return index_reduce_out(input, dim, index, source, reduce, include_self=include_self, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "index_reduce", "dim", 2)
@@ -1021,6 +866,18 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
+        if out is not None:  # index_reduce.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("index_reduce", input, source, out)
+            return adopt_result(
+                out,
+                _index_reduce_kernels[type(input_array)](
+                    input_array, dim, index_array, source_array, reduce, include_self, out=out_array
+                ),
+            )
         node = None
         if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1084,33 +941,6 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
         return failed(error, index_reduce_, locals())
 
 
-def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, out):
-    """index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(index_reduce_out, input, index, source, out):
-        return call(index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_reduce", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "index_reduce", "reduce", 5)
-        if include_self is not False and include_self is not True:
-            include_self = bool_of(include_self, "index_reduce", "include_self")
-        input_array = input._mt_array
-        index_array = index._mt_array
-        source_array = source._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("index_reduce", input, source, out)
-        return adopt_result(
-            out,
-            _index_reduce_kernels[type(input_array)](
-                input_array, dim, index_array, source_array, reduce, include_self, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, index_reduce_out, locals())
-
-
 def put(input, index, source, accumulate=False):
     """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
     if state.active_modes and intercepts(put, input, index, source):
@@ -1170,13 +1000,18 @@ def put_(input, index, source, accumulate=False):
 
 def masked_select(input, mask, *, out=None):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
-    if state.active_modes and intercepts(masked_select, input, mask):
+    if state.active_modes and intercepts(masked_select, input, mask, out):
         return call(masked_select, input, mask, out=out)
-    if out is not None:
-        return masked_select_out(input, mask, out=out)
     try:
         input_array = input._mt_array
         mask_array = mask._mt_array
+        if out is not None:  # masked_select.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("masked_select", input, out)
+            return adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1187,21 +1022,6 @@ def masked_select(input, mask, *, out=None):
         return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
     except CALL_ERRORS as error:
         return failed(error, masked_select, locals())
-
-
-def masked_select_out(input, mask, *, out):
-    """masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(masked_select_out, input, mask, out):
-        return call(masked_select_out, input, mask, out=out)
-    try:
-        input_array = input._mt_array
-        mask_array = mask._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("masked_select", input, out)
-        return adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, masked_select_out, locals())
 
 
 def masked_scatter(input, mask, source):
@@ -1257,27 +1077,18 @@ def masked_scatter_(input, mask, source):
 
 def nonzero(input, *, out=None):
     """nonzero(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(nonzero, input):
+    if state.active_modes and intercepts(nonzero, input, out):
         return call(nonzero, input, out=out)
-    if out is not None:
-        return nonzero_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # nonzero.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
         return wrap(_nonzero_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, nonzero, locals())
-
-
-def nonzero_out(input, *, out):
-    """nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nonzero_out, input, out):
-        return call(nonzero_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, nonzero_out, locals())
 
 
 def nonzero_static(input, *, size, fill_value=-1):
@@ -1299,10 +1110,8 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     """cat(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(cat, tensors):
+    if state.active_modes and intercepts(cat, tensors, out):
         return call(cat, tensors, dim, out=out)
-    if out is not None:
-        return cat_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
@@ -1311,6 +1120,12 @@ def cat(tensors, dim=0, *, out=None, axis=None):
         if type(dim) is not int:
             dim = int_of(dim, "cat", "dim", 2)
         tensors_arrays = [tensor._mt_array for tensor in tensors]
+        if out is not None:  # cat.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_grad("cat", *tensors, out)
+            return adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
         node = None
         if state.grad_everywhere or thread.grad_enabled:
             tensors_edges = edges_of(tensors)
@@ -1325,33 +1140,12 @@ def cat(tensors, dim=0, *, out=None, axis=None):
         return failed(error, cat, locals())
 
 
-def cat_out(tensors, dim=0, *, out):
-    """cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cat_out, tensors, out):
-        return call(cat_out, tensors, dim, out=out)
-    try:
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        if not tensors:
-            raise empty_tensor_list("cat")
-        if type(dim) is not int:
-            dim = int_of(dim, "cat", "dim", 2)
-        tensors_arrays = [tensor._mt_array for tensor in tensors]
-        out_array = out._mt_array
-        refuse_grad("cat", *tensors, out)
-        return adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, cat_out, locals())
-
-
 def stack(tensors, dim=0, *, out=None, axis=None):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(stack, tensors):
+    if state.active_modes and intercepts(stack, tensors, out):
         return call(stack, tensors, dim, out=out)
-    if out is not None:
-        return stack_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
@@ -1360,6 +1154,12 @@ def stack(tensors, dim=0, *, out=None, axis=None):
         if type(dim) is not int:
             dim = int_of(dim, "stack", "dim", 2)
         tensors_arrays = [tensor._mt_array for tensor in tensors]
+        if out is not None:  # stack.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_grad("stack", *tensors, out)
+            return adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
         node = None
         if state.grad_everywhere or thread.grad_enabled:
             tensors_edges = edges_of(tensors)
@@ -1373,81 +1173,38 @@ def stack(tensors, dim=0, *, out=None, axis=None):
         return failed(error, stack, locals())
 
 
-def stack_out(tensors, dim=0, *, out):
-    """stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(stack_out, tensors, out):
-        return call(stack_out, tensors, dim, out=out)
-    try:
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        if not tensors:
-            raise empty_tensor_list("stack")
-        if type(dim) is not int:
-            dim = int_of(dim, "stack", "dim", 2)
-        tensors_arrays = [tensor._mt_array for tensor in tensors]
-        out_array = out._mt_array
-        refuse_grad("stack", *tensors, out)
-        return adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, stack_out, locals())
-
-
 def hstack(tensors, *, out=None):
     """hstack(Tensor[] tensors) -> Tensor"""
-    if state.active_modes and intercepts(hstack, tensors):
+    if state.active_modes and intercepts(hstack, tensors, out):
         return call(hstack, tensors, out=out)
-    if out is not None:
-        return hstack_out(tensors, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
+        if out is not None:  # hstack.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("hstack", *tensors, out)
+            return composite_indexing.hstack_out(tensors, out=out)
         return composite_indexing.hstack(tensors)
     except CALL_ERRORS as error:
         return failed(error, hstack, locals())
 
 
-def hstack_out(tensors, *, out):
-    """hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hstack_out, tensors, out):
-        return call(hstack_out, tensors, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        refuse_grad("hstack", *tensors, out)
-        return composite_indexing.hstack_out(tensors, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, hstack_out, locals())
-
-
 def vstack(tensors, *, out=None):
     """vstack(Tensor[] tensors) -> Tensor"""
-    if state.active_modes and intercepts(vstack, tensors):
+    if state.active_modes and intercepts(vstack, tensors, out):
         return call(vstack, tensors, out=out)
-    if out is not None:
-        return vstack_out(tensors, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
+        if out is not None:  # vstack.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("vstack", *tensors, out)
+            return composite_indexing.vstack_out(tensors, out=out)
         return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
         return failed(error, vstack, locals())
-
-
-def vstack_out(tensors, *, out):
-    """vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(vstack_out, tensors, out):
-        return call(vstack_out, tensors, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        refuse_grad("vstack", *tensors, out)
-        return composite_indexing.vstack_out(tensors, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, vstack_out, locals())
 
 
 def block_diag(tensors):
@@ -1498,12 +1255,12 @@ def repeat(input, repeats, *more_repeats):
 def flip(input, dims, *more_dims):
     """flip(Tensor self, int[] dims) -> Tensor"""
     if state.active_modes and intercepts(flip, input):
-        return call(flip, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
+        return call(flip, input, *joined_ints(dims, more_dims, IS_METHOD))
     try:
-        if type(dims) is int and SEPARATE_INTS:
+        if type(dims) is int and IS_METHOD:
             dims, more_dims = (dims,) + more_dims, ()
         elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
-            dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "flip", "dims", 2)
+            dims = separate_ints_of(dims, more_dims, IS_METHOD, "flip", "dims", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1548,14 +1305,19 @@ def roll(input, shifts, dims=()):
 
 def tril(input, diagonal=0, *, out=None):
     """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
-    if state.active_modes and intercepts(tril, input):
+    if state.active_modes and intercepts(tril, input, out):
         return call(tril, input, diagonal, out=out)
-    if out is not None:
-        return tril_out(input, diagonal, out=out)
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "tril", "diagonal", 2)
         input_array = input._mt_array
+        if out is not None:  # tril.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("tril", input, out)
+            return adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1593,32 +1355,21 @@ def tril_(input, diagonal=0):
         return failed(error, tril_, locals())
 
 
-def tril_out(input, diagonal=0, *, out):
-    """tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(tril_out, input, out):
-        return call(tril_out, input, diagonal, out=out)
-    try:
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-            diagonal = index_of(diagonal, "tril", "diagonal", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("tril", input, out)
-        return adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, tril_out, locals())
-
-
 def triu(input, diagonal=0, *, out=None):
     """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
-    if state.active_modes and intercepts(triu, input):
+    if state.active_modes and intercepts(triu, input, out):
         return call(triu, input, diagonal, out=out)
-    if out is not None:
-        return triu_out(input, diagonal, out=out)
     try:
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = index_of(diagonal, "triu", "diagonal", 2)
         input_array = input._mt_array
+        if out is not None:  # triu.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("triu", input, out)
+            return adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1656,52 +1407,24 @@ def triu_(input, diagonal=0):
         return failed(error, triu_, locals())
 
 
-def triu_out(input, diagonal=0, *, out):
-    """triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(triu_out, input, out):
-        return call(triu_out, input, diagonal, out=out)
-    try:
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-            diagonal = index_of(diagonal, "triu", "diagonal", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("triu", input, out)
-        return adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, triu_out, locals())
-
-
 def diag(input, diagonal=0, *, out=None):
     """diag(Tensor self, int diagonal=0) -> Tensor"""
-    if state.active_modes and intercepts(diag, input):
+    if state.active_modes and intercepts(diag, input, out):
         return call(diag, input, diagonal, out=out)
-    if out is not None:
-        return diag_out(input, diagonal, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
             diagonal = int_of(diagonal, "diag", "diagonal", 2)
+        if out is not None:  # diag.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("diag", input, out)
+            return composite_indexing.diag_out(input, diagonal, out=out)
         return composite_indexing.diag(input, diagonal)
     except CALL_ERRORS as error:
         return failed(error, diag, locals())
-
-
-def diag_out(input, diagonal=0, *, out):
-    """diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(diag_out, input, out):
-        return call(diag_out, input, diagonal, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-            diagonal = int_of(diagonal, "diag", "diagonal", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("diag", input, out)
-        return composite_indexing.diag_out(input, diagonal, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, diag_out, locals())
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
@@ -1918,172 +1641,108 @@ def one_hot(input, num_classes=-1):
 
 def dstack(tensors, *, out=None):
     """dstack(Tensor[] tensors) -> Tensor"""
-    if state.active_modes and intercepts(dstack, tensors):
+    if state.active_modes and intercepts(dstack, tensors, out):
         return call(dstack, tensors, out=out)
-    if out is not None:
-        return dstack_out(tensors, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
+        if out is not None:  # dstack.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("dstack", *tensors, out)
+            return composite_indexing.dstack_out(tensors, out=out)
         return composite_indexing.dstack(tensors)
     except CALL_ERRORS as error:
         return failed(error, dstack, locals())
 
 
-def dstack_out(tensors, *, out):
-    """dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(dstack_out, tensors, out):
-        return call(dstack_out, tensors, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        refuse_grad("dstack", *tensors, out)
-        return composite_indexing.dstack_out(tensors, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, dstack_out, locals())
-
-
 def column_stack(tensors, *, out=None):
     """column_stack(Tensor[] tensors) -> Tensor"""
-    if state.active_modes and intercepts(column_stack, tensors):
+    if state.active_modes and intercepts(column_stack, tensors, out):
         return call(column_stack, tensors, out=out)
-    if out is not None:
-        return column_stack_out(tensors, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
+        if out is not None:  # column_stack.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("column_stack", *tensors, out)
+            return composite_indexing.column_stack_out(tensors, out=out)
         return composite_indexing.column_stack(tensors)
     except CALL_ERRORS as error:
         return failed(error, column_stack, locals())
 
 
-def column_stack_out(tensors, *, out):
-    """column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(column_stack_out, tensors, out):
-        return call(column_stack_out, tensors, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        refuse_grad("column_stack", *tensors, out)
-        return composite_indexing.column_stack_out(tensors, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, column_stack_out, locals())
-
-
 def row_stack(tensors, *, out=None):
     """row_stack(Tensor[] tensors) -> Tensor"""
-    if state.active_modes and intercepts(row_stack, tensors):
+    if state.active_modes and intercepts(row_stack, tensors, out):
         return call(row_stack, tensors, out=out)
-    if out is not None:
-        return row_stack_out(tensors, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
+        if out is not None:  # row_stack.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("row_stack", *tensors, out)
+            return composite_indexing.vstack_out(tensors, out=out)
         return composite_indexing.vstack(tensors)
     except CALL_ERRORS as error:
         return failed(error, row_stack, locals())
-
-
-def row_stack_out(tensors, *, out):
-    """row_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(row_stack_out, tensors, out):
-        return call(row_stack_out, tensors, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        refuse_grad("row_stack", *tensors, out)
-        return composite_indexing.vstack_out(tensors, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, row_stack_out, locals())
 
 
 def concat(tensors, dim=0, *, out=None, axis=None):
     """concat(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(concat, tensors):
+    if state.active_modes and intercepts(concat, tensors, out):
         return call(concat, tensors, dim, out=out)
-    if out is not None:
-        return concat_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "concat", "dim", 2)
+        if out is not None:  # concat.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("concat", *tensors, out)
+            return ops.cat(tensors, dim, out=out)
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
         return failed(error, concat, locals())
-
-
-def concat_out(tensors, dim=0, *, out):
-    """concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(concat_out, tensors, out):
-        return call(concat_out, tensors, dim, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "concat", "dim", 2)
-        refuse_grad("concat", *tensors, out)
-        return ops.cat(tensors, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, concat_out, locals())
 
 
 def concatenate(tensors, dim=0, *, out=None, axis=None):
     """concatenate(Tensor[] tensors, int dim=0) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(concatenate, tensors):
+    if state.active_modes and intercepts(concatenate, tensors, out):
         return call(concatenate, tensors, dim, out=out)
-    if out is not None:
-        return concatenate_out(tensors, dim, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "concatenate", "dim", 2)
+        if out is not None:  # concatenate.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("concatenate", *tensors, out)
+            return ops.cat(tensors, dim, out=out)
         return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
         return failed(error, concatenate, locals())
 
 
-def concatenate_out(tensors, dim=0, *, out):
-    """concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(concatenate_out, tensors, out):
-        return call(concatenate_out, tensors, dim, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "concatenate", "dim", 2)
-        refuse_grad("concatenate", *tensors, out)
-        return ops.cat(tensors, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, concatenate_out, locals())
-
-
 def tile(input, dims, *more_dims):
     """tile(Tensor self, SymInt[] dims) -> Tensor"""
     if state.active_modes and intercepts(tile, input):
-        return call(tile, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
+        return call(tile, input, *joined_ints(dims, more_dims, IS_METHOD))
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dims) is int and SEPARATE_INTS:
+        if type(dims) is int and IS_METHOD:
             dims, more_dims = (dims,) + more_dims, ()
         elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
-            dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "tile", "dims", 2)
+            dims = separate_ints_of(dims, more_dims, IS_METHOD, "tile", "dims", 2)
         return input.repeat((1,) * builtins.max(input._mt_array.ndim - len(dims), 0) + tuple(dims))
     except CALL_ERRORS as error:
         return failed(error, tile, locals())
@@ -2210,34 +1869,22 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
     """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(take_along_dim, input, indices):
+    if state.active_modes and intercepts(take_along_dim, input, indices, out):
         return call(take_along_dim, input, indices, dim, out=out)
-    if out is not None:
-        return take_along_dim_out(input, indices, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(indices, Tensor)):
             raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "take_along_dim", "dim", 3)
+        if out is not None:  # take_along_dim.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("take_along_dim", input, indices, out)
+            return composite_indexing.take_along_dim_out(input, indices, dim, out=out)
         return composite_indexing.take_along_dim(input, indices, dim)
     except CALL_ERRORS as error:
         return failed(error, take_along_dim, locals())
-
-
-def take_along_dim_out(input, indices, dim=None, *, out):
-    """take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(take_along_dim_out, input, indices, out):
-        return call(take_along_dim_out, input, indices, dim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(indices, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "take_along_dim", "dim", 3)
-        if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("take_along_dim", input, indices, out)
-        return composite_indexing.take_along_dim_out(input, indices, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, take_along_dim_out, locals())
 
 
 def argwhere(input):
@@ -2404,15 +2051,19 @@ def index_fill_(input, dim, index, value):
 
 def index_copy(input, dim, index, source, *, out=None):
     """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
-    if state.active_modes and intercepts(index_copy, input, index, source):
+    if state.active_modes and intercepts(index_copy, input, index, source, out):
         return call(index_copy, input, dim, index, source, out=out)
-    if out is not None:
-        return index_copy_out(input, dim, index, source, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(source, Tensor)):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "index_copy", "dim", 2)
+        if out is not None:  # index_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("index_copy", input, source, out)
+            return composite_indexing.index_copy_out(input, dim, index, source, out=out)
         node = None
         if (
             not (input._mt_edge is source._mt_edge is None)
@@ -2457,35 +2108,18 @@ def index_copy_(input, dim, index, source):
         return failed(error, index_copy_, locals())
 
 
-def index_copy_out(input, dim, index, source, *, out):
-    """index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(index_copy_out, input, index, source, out):
-        return call(index_copy_out, input, dim, index, source, out=out)
-    try:
-        if not (
-            isinstance(input, Tensor)
-            and isinstance(index, Tensor)
-            and isinstance(source, Tensor)
-            and isinstance(out, Tensor)
-        ):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "index_copy", "dim", 2)
-        if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("index_copy", input, source, out)
-        return composite_indexing.index_copy_out(input, dim, index, source, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, index_copy_out, locals())
-
-
 def take(input, index, *, out=None):
     """take(Tensor self, Tensor index) -> Tensor"""
-    if state.active_modes and intercepts(take, input, index):
+    if state.active_modes and intercepts(take, input, index, out):
         return call(take, input, index, out=out)
-    if out is not None:
-        return take_out(input, index, out=out)
     if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
         return raise_bad_argument(take, input, index, out=out)
+    if out is not None:  # take.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(take, input, index, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("take", input, out)
+        return composite_indexing.take_out(input, index, out=out)
     node = None
     if (
         (edge := input._mt_edge) is not None
@@ -2502,15 +2136,36 @@ def take(input, index, *, out=None):
     return composite_indexing.take(input, index)
 
 
-def take_out(input, index, *, out):
-    """take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(take_out, input, index, out):
-        return call(take_out, input, index, out=out)
-    if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(take_out, input, index, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("take", input, out)
-    return composite_indexing.take_out(input, index, out=out)
+# The `out=` forms: the same code, to which `out` has to be given.
+index_out = out_form(index)
+_chunk_cat_out = out_form(_chunk_cat)
+index_select_out = out_form(index_select)
+index_add_out = out_form(index_add)
+gather_out = out_form(gather)
+scatter_src_out = out_form(scatter_src)
+scatter_value_out = out_form(scatter_value)
+scatter_add_out = out_form(scatter_add)
+scatter_reduce_overload_out = out_form(scatter_reduce_overload)
+scatter_value_reduce_out = out_form(scatter_value_reduce)
+scatter_reduce_out = out_form(scatter_reduce)
+index_reduce_out = out_form(index_reduce)
+masked_select_out = out_form(masked_select)
+nonzero_out = out_form(nonzero)
+cat_out = out_form(cat)
+stack_out = out_form(stack)
+hstack_out = out_form(hstack)
+vstack_out = out_form(vstack)
+tril_out = out_form(tril)
+triu_out = out_form(triu)
+diag_out = out_form(diag)
+dstack_out = out_form(dstack)
+column_stack_out = out_form(column_stack)
+row_stack_out = out_form(row_stack)
+concat_out = out_form(concat)
+concatenate_out = out_form(concatenate)
+take_along_dim_out = out_form(take_along_dim)
+index_copy_out = out_form(index_copy)
+take_out = out_form(take)
 
 
 complete(__name__)

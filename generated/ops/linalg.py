@@ -64,6 +64,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _mm_kernels = kernel_table("mm")
@@ -98,13 +99,18 @@ _linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
 
 def mm(input, mat2, *, out=None):
     """mm(Tensor self, Tensor mat2) -> Tensor"""
-    if state.active_modes and intercepts(mm, input, mat2):
+    if state.active_modes and intercepts(mm, input, mat2, out):
         return call(mm, input, mat2, out=out)
-    if out is not None:
-        return mm_out(input, mat2, out=out)
     try:
         input_array = input._mt_array
         mat2_array = mat2._mt_array
+        if out is not None:  # mm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mm", input, mat2, out)
+            return adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
         node = None
         if not (input._mt_edge is mat2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -121,30 +127,20 @@ def mm(input, mat2, *, out=None):
         return failed(error, mm, locals())
 
 
-def mm_out(input, mat2, *, out):
-    """mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mm_out, input, mat2, out):
-        return call(mm_out, input, mat2, out=out)
-    try:
-        input_array = input._mt_array
-        mat2_array = mat2._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mm", input, mat2, out)
-        return adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, mm_out, locals())
-
-
 def bmm(input, mat2, *, out=None):
     """bmm(Tensor self, Tensor mat2) -> Tensor"""
-    if state.active_modes and intercepts(bmm, input, mat2):
+    if state.active_modes and intercepts(bmm, input, mat2, out):
         return call(bmm, input, mat2, out=out)
-    if out is not None:
-        return bmm_out(input, mat2, out=out)
     try:
         input_array = input._mt_array
         mat2_array = mat2._mt_array
+        if out is not None:  # bmm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("bmm", input, mat2, out)
+            return adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
         node = None
         if not (input._mt_edge is mat2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -159,30 +155,20 @@ def bmm(input, mat2, *, out=None):
         return failed(error, bmm, locals())
 
 
-def bmm_out(input, mat2, *, out):
-    """bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bmm_out, input, mat2, out):
-        return call(bmm_out, input, mat2, out=out)
-    try:
-        input_array = input._mt_array
-        mat2_array = mat2._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("bmm", input, mat2, out)
-        return adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, bmm_out, locals())
-
-
 def mv(input, vec, *, out=None):
     """mv(Tensor self, Tensor vec) -> Tensor"""
-    if state.active_modes and intercepts(mv, input, vec):
+    if state.active_modes and intercepts(mv, input, vec, out):
         return call(mv, input, vec, out=out)
-    if out is not None:
-        return mv_out(input, vec, out=out)
     try:
         input_array = input._mt_array
         vec_array = vec._mt_array
+        if out is not None:  # mv.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mv", input, vec, out)
+            return adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
         node = None
         if not (input._mt_edge is vec._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -197,30 +183,20 @@ def mv(input, vec, *, out=None):
         return failed(error, mv, locals())
 
 
-def mv_out(input, vec, *, out):
-    """mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mv_out, input, vec, out):
-        return call(mv_out, input, vec, out=out)
-    try:
-        input_array = input._mt_array
-        vec_array = vec._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mv", input, vec, out)
-        return adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, mv_out, locals())
-
-
 def dot(input, tensor, *, out=None):
     """dot(Tensor self, Tensor tensor) -> Tensor"""
-    if state.active_modes and intercepts(dot, input, tensor):
+    if state.active_modes and intercepts(dot, input, tensor, out):
         return call(dot, input, tensor, out=out)
-    if out is not None:
-        return dot_out(input, tensor, out=out)
     try:
         input_array = input._mt_array
         tensor_array = tensor._mt_array
+        if out is not None:  # dot.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or tensor._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("dot", input, tensor, out)
+            return adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
         node = None
         if not (input._mt_edge is tensor._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -235,62 +211,36 @@ def dot(input, tensor, *, out=None):
         return failed(error, dot, locals())
 
 
-def dot_out(input, tensor, *, out):
-    """dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(dot_out, input, tensor, out):
-        return call(dot_out, input, tensor, out=out)
-    try:
-        input_array = input._mt_array
-        tensor_array = tensor._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or tensor._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("dot", input, tensor, out)
-        return adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, dot_out, locals())
-
-
 def matmul(input, other, *, out=None):
     """matmul(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(matmul, input, other):
+    if state.active_modes and intercepts(matmul, input, other, out):
         return call(matmul, input, other, out=out)
-    if out is not None:
-        return matmul_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(matmul, input, other, out=out)
+    if out is not None:  # matmul.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(matmul, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("matmul", input, other, out)
+        return composite_linalg.matmul_out(input, other, out=out)
     return composite_linalg.matmul(input, other)
 
 
 def matmul_operator(input, other, out=None):
     """matmul(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(matmul, input, other):
+    if state.active_modes and intercepts(matmul, input, other, out):
         return call(matmul, input, other, out=out)
-    if out is not None:
-        return matmul_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(matmul, input, other, out=out)
     return composite_linalg.matmul(input, other)
-
-
-def matmul_out(input, other, *, out):
-    """matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(matmul_out, input, other, out):
-        return call(matmul_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(matmul_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("matmul", input, other, out)
-    return composite_linalg.matmul_out(input, other, out=out)
 
 
 def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(addmm, (addmm,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.active_modes and intercepts(addmm, input, mat1, mat2):
+    if state.active_modes and intercepts(addmm, input, mat1, mat2, out):
         return call(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if out is not None:
-        return addmm_out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "addmm", "beta")
@@ -299,6 +249,20 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
+        if out is not None:  # addmm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or mat1._mt_edge is not None
+                or mat2._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("addmm", input, mat1, mat2, out)
+            return adopt_result(
+                out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
+            )
         node = None
         if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -360,41 +324,12 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
         return failed(error, addmm_, locals())
 
 
-def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
-    """addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(addmm_out, input, mat1, mat2, out):
-        return call(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addmm", "alpha")
-        input_array = input._mt_array
-        mat1_array = mat1._mt_array
-        mat2_array = mat2._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or mat1._mt_edge is not None
-            or mat2._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("addmm", input, mat1, mat2, out)
-        return adopt_result(
-            out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, addmm_out, locals())
-
-
 def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(baddbmm, (baddbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.active_modes and intercepts(baddbmm, input, batch1, batch2):
+    if state.active_modes and intercepts(baddbmm, input, batch1, batch2, out):
         return call(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if out is not None:
-        return baddbmm_out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "baddbmm", "beta")
@@ -403,6 +338,23 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
+        if out is not None:  # baddbmm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or batch1._mt_edge is not None
+                or batch2._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("baddbmm", input, batch1, batch2, out)
+            return adopt_result(
+                out,
+                _baddbmm_kernels[type(input_array)](
+                    input_array, batch1_array, batch2_array, beta, alpha, out=out_array
+                ),
+            )
         node = None
         if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -460,42 +412,12 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         return failed(error, baddbmm_, locals())
 
 
-def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
-    """baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(baddbmm_out, input, batch1, batch2, out):
-        return call(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "baddbmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "baddbmm", "alpha")
-        input_array = input._mt_array
-        batch1_array = batch1._mt_array
-        batch2_array = batch2._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or batch1._mt_edge is not None
-            or batch2._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("baddbmm", input, batch1, batch2, out)
-        return adopt_result(
-            out,
-            _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, baddbmm_out, locals())
-
-
 def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
     """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(addmv, (addmv,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.active_modes and intercepts(addmv, input, mat, vec):
+    if state.active_modes and intercepts(addmv, input, mat, vec, out):
         return call(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    if out is not None:
-        return addmv_out(input, mat, vec, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "addmv", "beta")
@@ -504,6 +426,20 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
         input_array = input._mt_array
         mat_array = mat._mt_array
         vec_array = vec._mt_array
+        if out is not None:  # addmv.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or mat._mt_edge is not None
+                or vec._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("addmv", input, mat, vec, out)
+            return adopt_result(
+                out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
+            )
         node = None
         if not (input._mt_edge is mat._mt_edge is vec._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -561,41 +497,12 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
         return failed(error, addmv_, locals())
 
 
-def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
-    """addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(addmv_out, input, mat, vec, out):
-        return call(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addmv", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addmv", "alpha")
-        input_array = input._mt_array
-        mat_array = mat._mt_array
-        vec_array = vec._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or mat._mt_edge is not None
-            or vec._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("addmv", input, mat, vec, out)
-        return adopt_result(
-            out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, addmv_out, locals())
-
-
 def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     if more:
         return old_call(addbmm, (addbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
-    if state.active_modes and intercepts(addbmm, input, batch1, batch2):
+    if state.active_modes and intercepts(addbmm, input, batch1, batch2, out):
         return call(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    if out is not None:
-        return addbmm_out(input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "addbmm", "beta")
@@ -604,6 +511,21 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
+        if out is not None:  # addbmm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or batch1._mt_edge is not None
+                or batch2._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("addbmm", input, batch1, batch2, out)
+            return adopt_result(
+                out,
+                _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array),
+            )
         node = None
         if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -661,39 +583,10 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         return failed(error, addbmm_, locals())
 
 
-def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
-    """addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(addbmm_out, input, batch1, batch2, out):
-        return call(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addbmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addbmm", "alpha")
-        input_array = input._mt_array
-        batch1_array = batch1._mt_array
-        batch2_array = batch2._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or batch1._mt_edge is not None
-            or batch2._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("addbmm", input, batch1, batch2, out)
-        return adopt_result(
-            out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, addbmm_out, locals())
-
-
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    if state.active_modes and intercepts(addr, input, vec1, vec2):
+    if state.active_modes and intercepts(addr, input, vec1, vec2, out):
         return call(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    if out is not None:
-        return addr_out(input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(vec1, Tensor) and isinstance(vec2, Tensor)):
             raise NotATensor
@@ -701,6 +594,17 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             beta = scalar_of(beta, "addr", "beta")
         if type(alpha) is not int and type(alpha) is not float:
             alpha = scalar_of(alpha, "addr", "alpha")
+        if out is not None:  # addr.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if (
+                input._mt_edge is not None
+                or vec1._mt_edge is not None
+                or vec2._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("addr", input, vec1, vec2, out)
+            return write_out(out, composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha))
         node = None
         if (
             not (input._mt_edge is vec1._mt_edge is vec2._mt_edge is None)
@@ -740,42 +644,18 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
         return failed(error, addr_, locals())
 
 
-def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
-    """addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(addr_out, input, vec1, vec2, out):
-        return call(addr_out, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
-    try:
-        if not (
-            isinstance(input, Tensor)
-            and isinstance(vec1, Tensor)
-            and isinstance(vec2, Tensor)
-            and isinstance(out, Tensor)
-        ):
-            raise NotATensor
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addr", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addr", "alpha")
-        if (
-            input._mt_edge is not None
-            or vec1._mt_edge is not None
-            or vec2._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("addr", input, vec1, vec2, out)
-        return write_out(out, composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha))
-    except CALL_ERRORS as error:
-        return failed(error, addr_out, locals())
-
-
 def vdot(input, other, *, out=None):
     """vdot(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(vdot, input, other):
+    if state.active_modes and intercepts(vdot, input, other, out):
         return call(vdot, input, other, out=out)
-    if out is not None:
-        return vdot_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(vdot, input, other, out=out)
+    if out is not None:  # vdot.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(vdot, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("vdot", input, other, out)
+        return ops.dot(input.conj() if input.is_complex() else input, other, out=out)
     node = None
     if (
         not (input._mt_edge is other._mt_edge is None)
@@ -796,63 +676,33 @@ def vdot(input, other, *, out=None):
     return ops.dot(input.conj() if input.is_complex() else input, other)
 
 
-def vdot_out(input, other, *, out):
-    """vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(vdot_out, input, other, out):
-        return call(vdot_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(vdot_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("vdot", input, other, out)
-    return ops.dot(input.conj() if input.is_complex() else input, other, out=out)
-
-
 def linear(input, weight, bias=None, *, out=None):
     """linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"""
-    if state.active_modes and intercepts(linear, input, weight, bias):
+    if state.active_modes and intercepts(linear, input, weight, bias, out):
         return call(linear, input, weight, bias, out=out)
-    if out is not None:
-        return linear_out(input, weight, bias, out=out)
     if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
         return raise_bad_argument(linear, input, weight, bias, out=out)
+    if out is not None:  # linear.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(linear, input, weight, bias, out=out)
+        refuse_grad("linear", input, weight, bias, out)
+        return composite_linalg.linear_out(input, weight, bias, out=out)
     return composite_linalg.linear(input, weight, bias)
-
-
-def linear_out(input, weight, bias=None, *, out):
-    """linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linear_out, input, weight, bias, out):
-        return call(linear_out, input, weight, bias, out=out)
-    if not (
-        isinstance(input, Tensor)
-        and isinstance(weight, Tensor)
-        and (bias is None or isinstance(bias, Tensor))
-        and isinstance(out, Tensor)
-    ):
-        return raise_bad_argument(linear_out, input, weight, bias, out=out)
-    refuse_grad("linear", input, weight, bias, out)
-    return composite_linalg.linear_out(input, weight, bias, out=out)
 
 
 def outer(input, vec2, *, out=None):
     """outer(Tensor self, Tensor vec2) -> Tensor"""
-    if state.active_modes and intercepts(outer, input, vec2):
+    if state.active_modes and intercepts(outer, input, vec2, out):
         return call(outer, input, vec2, out=out)
-    if out is not None:
-        return outer_out(input, vec2, out=out)
     if not (isinstance(input, Tensor) and isinstance(vec2, Tensor)):
         return raise_bad_argument(outer, input, vec2, out=out)
+    if out is not None:  # outer.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(outer, input, vec2, out=out)
+        if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("outer", input, vec2, out)
+        return composite_linalg.outer_out(input, vec2, out=out)
     return composite_linalg.outer(input, vec2)
-
-
-def outer_out(input, vec2, *, out):
-    """outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(outer_out, input, vec2, out):
-        return call(outer_out, input, vec2, out=out)
-    if not (isinstance(input, Tensor) and isinstance(vec2, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(outer_out, input, vec2, out=out)
-    if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("outer", input, vec2, out)
-    return composite_linalg.outer_out(input, vec2, out=out)
 
 
 def einsum(equation, tensors, *, path=None):
@@ -873,10 +723,8 @@ def einsum(equation, tensors, *, path=None):
 
 def tensordot(input, other, dims_self, dims_other, *, out=None):
     """tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor"""
-    if state.active_modes and intercepts(tensordot, input, other):
+    if state.active_modes and intercepts(tensordot, input, other, out):
         return call(tensordot, input, other, dims_self, dims_other, out=out)
-    if out is not None:
-        return tensordot_out(input, other, dims_self, dims_other, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
@@ -884,159 +732,102 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
             dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
         if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
             dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
+        if out is not None:  # tensordot.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("tensordot", input, other, out)
+            return composite_linalg.tensordot_out(input, other, dims_self, dims_other, out=out)
         return composite_linalg.tensordot(input, other, dims_self, dims_other)
     except CALL_ERRORS as error:
         return failed(error, tensordot, locals())
 
 
-def tensordot_out(input, other, dims_self, dims_other, *, out):
-    """tensordot.out(Tensor self, Tensor other, int[] dims_self, int[] dims_other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(tensordot_out, input, other, out):
-        return call(tensordot_out, input, other, dims_self, dims_other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
-            dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
-        if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
-            dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("tensordot", input, other, out)
-        return composite_linalg.tensordot_out(input, other, dims_self, dims_other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, tensordot_out, locals())
-
-
 def ger(input, vec2, *, out=None):
     """ger(Tensor self, Tensor vec2) -> Tensor"""
-    if state.active_modes and intercepts(ger, input, vec2):
+    if state.active_modes and intercepts(ger, input, vec2, out):
         return call(ger, input, vec2, out=out)
-    if out is not None:
-        return ger_out(input, vec2, out=out)
     if not (isinstance(input, Tensor) and isinstance(vec2, Tensor)):
         return raise_bad_argument(ger, input, vec2, out=out)
+    if out is not None:  # ger.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(ger, input, vec2, out=out)
+        if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("ger", input, vec2, out)
+        return ops.outer(input, vec2, out=out)
     return ops.outer(input, vec2)
-
-
-def ger_out(input, vec2, *, out):
-    """ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ger_out, input, vec2, out):
-        return call(ger_out, input, vec2, out=out)
-    if not (isinstance(input, Tensor) and isinstance(vec2, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(ger_out, input, vec2, out=out)
-    if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("ger", input, vec2, out)
-    return ops.outer(input, vec2, out=out)
 
 
 def inner(input, other, *, out=None):
     """inner(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(inner, input, other):
+    if state.active_modes and intercepts(inner, input, other, out):
         return call(inner, input, other, out=out)
-    if out is not None:
-        return inner_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(inner, input, other, out=out)
+    if out is not None:  # inner.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(inner, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("inner", input, other, out)
+        return composite_linalg.inner_out(input, other, out=out)
     return composite_linalg.inner(input, other)
-
-
-def inner_out(input, other, *, out):
-    """inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(inner_out, input, other, out):
-        return call(inner_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(inner_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("inner", input, other, out)
-    return composite_linalg.inner_out(input, other, out=out)
 
 
 def kron(input, other, *, out=None):
     """kron(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(kron, input, other):
+    if state.active_modes and intercepts(kron, input, other, out):
         return call(kron, input, other, out=out)
-    if out is not None:
-        return kron_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(kron, input, other, out=out)
+    if out is not None:  # kron.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(kron, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("kron", input, other, out)
+        return composite_linalg.kron_out(input, other, out=out)
     return composite_linalg.kron(input, other)
-
-
-def kron_out(input, other, *, out):
-    """kron.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(kron_out, input, other, out):
-        return call(kron_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(kron_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("kron", input, other, out)
-    return composite_linalg.kron_out(input, other, out=out)
 
 
 def matrix_power(input, n, *, out=None):
     """matrix_power(Tensor self, int n) -> Tensor"""
-    if state.active_modes and intercepts(matrix_power, input):
+    if state.active_modes and intercepts(matrix_power, input, out):
         return call(matrix_power, input, n, out=out)
-    if out is not None:
-        return matrix_power_out(input, n, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "matrix_power", "n", 2)
+        if out is not None:  # matrix_power.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("matrix_power", input, out)
+            return composite_linalg.matrix_power_out(input, n, out=out)
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
         return failed(error, matrix_power, locals())
-
-
-def matrix_power_out(input, n, *, out):
-    """matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(matrix_power_out, input, out):
-        return call(matrix_power_out, input, n, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "matrix_power", "n", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("matrix_power", input, out)
-        return composite_linalg.matrix_power_out(input, n, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, matrix_power_out, locals())
 
 
 def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
     """linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(linalg_vecdot, x, y):
+    if state.active_modes and intercepts(linalg_vecdot, x, y, out):
         return call(linalg_vecdot, x, y, dim=dim, out=out)
-    if out is not None:
-        return linalg_vecdot_out(x, y, dim=dim, out=out)
     try:
         if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "linalg_vecdot", "dim")
+        if out is not None:  # linalg_vecdot.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_vecdot", x, y, out)
+            return composite_linalg.linalg_vecdot_out(x, y, dim=dim, out=out)
         return composite_linalg.linalg_vecdot(x, y, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, linalg_vecdot, locals())
-
-
-def linalg_vecdot_out(x, y, *, dim=-1, out):
-    """linalg_vecdot.out(Tensor x, Tensor y, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_vecdot_out, x, y, out):
-        return call(linalg_vecdot_out, x, y, dim=dim, out=out)
-    try:
-        if not (isinstance(x, Tensor) and isinstance(y, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "linalg_vecdot", "dim")
-        if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_vecdot", x, y, out)
-        return composite_linalg.linalg_vecdot_out(x, y, dim=dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_vecdot_out, locals())
 
 
 def trace(input):
@@ -1063,14 +854,21 @@ def trace(input):
 
 def linalg_inv_ex(A, *, check_errors=False, out=None):
     """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
-    if state.active_modes and intercepts(linalg_inv_ex, A):
+    if state.active_modes and intercepts(linalg_inv_ex, A, out):
         return call(linalg_inv_ex, A, check_errors=check_errors, out=out)
-    if out is not None:
-        return linalg_inv_ex_out(A, check_errors=check_errors, out=out)
     try:
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
         A_array = A._mt_array
+        if out is not None:  # linalg_inv_ex.inverse
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("linalg_inv_ex", A, *out)
+            arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.linalg_inv_ex_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -1087,78 +885,51 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
         return failed(error, linalg_inv_ex, locals())
 
 
-def linalg_inv_ex_out(A, *, check_errors=False, out):
-    """linalg_inv_ex.inverse(Tensor A, *, bool check_errors=False, Tensor(a!) inverse, Tensor(b!) info) -> (Tensor(a!) inverse, Tensor(b!) info)"""
-    if state.active_modes and intercepts(linalg_inv_ex_out, A, out):
-        return call(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
-    try:
-        if check_errors is not False and check_errors is not True:
-            check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("linalg_inv_ex", A, *out)
-        arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.linalg_inv_ex_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_inv_ex_out, locals())
-
-
 def linalg_inv(A, *, out=None):
     """linalg_inv(Tensor A) -> Tensor"""
-    if state.active_modes and intercepts(linalg_inv, A):
+    if state.active_modes and intercepts(linalg_inv, A, out):
         return call(linalg_inv, A, out=out)
-    if out is not None:
-        return linalg_inv_out(A, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_inv, A, out=out)
+    if out is not None:  # linalg_inv.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_inv, A, out=out)
+        if A._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_inv", A, out)
+        return composite_decomposition_forms.linalg_inv_out(A, out=out)
     return composite_decompositions.linalg_inv(A)
-
-
-def linalg_inv_out(A, *, out):
-    """linalg_inv.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_inv_out, A, out):
-        return call(linalg_inv_out, A, out=out)
-    if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(linalg_inv_out, A, out=out)
-    if A._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_inv", A, out)
-    return composite_decomposition_forms.linalg_inv_out(A, out=out)
 
 
 def inverse(input, *, out=None):
     """inverse(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(inverse, input):
+    if state.active_modes and intercepts(inverse, input, out):
         return call(inverse, input, out=out)
-    if out is not None:
-        return inverse_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(inverse, input, out=out)
+    if out is not None:  # inverse.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(inverse, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("inverse", input, out)
+        return ops.linalg_inv(input, out=out)
     return ops.linalg_inv(input)
-
-
-def inverse_out(input, *, out):
-    """inverse.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(inverse_out, input, out):
-        return call(inverse_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(inverse_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("inverse", input, out)
-    return ops.linalg_inv(input, out=out)
 
 
 def _linalg_det(A, *, out=None):
     """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
-    if state.active_modes and intercepts(_linalg_det, A):
+    if state.active_modes and intercepts(_linalg_det, A, out):
         return call(_linalg_det, A, out=out)
-    if out is not None:
-        return _linalg_det_out(A, out=out)
     try:
         A_array = A._mt_array
+        if out is not None:  # _linalg_det.result
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("_linalg_det", A, *out)
+            arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types._linalg_det_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -1177,44 +948,19 @@ def _linalg_det(A, *, out=None):
         return failed(error, _linalg_det, locals())
 
 
-def _linalg_det_out(A, *, out):
-    """_linalg_det.result(Tensor A, *, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots)"""
-    if state.active_modes and intercepts(_linalg_det_out, A, out):
-        return call(_linalg_det_out, A, out=out)
-    try:
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("_linalg_det", A, *out)
-        arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types._linalg_det_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, _linalg_det_out, locals())
-
-
 def linalg_det(A, *, out=None):
     """linalg_det(Tensor A) -> Tensor"""
-    if state.active_modes and intercepts(linalg_det, A):
+    if state.active_modes and intercepts(linalg_det, A, out):
         return call(linalg_det, A, out=out)
-    if out is not None:
-        return linalg_det_out(A, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_det, A, out=out)
+    if out is not None:  # linalg_det.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_det, A, out=out)
+        if A._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_det", A, out)
+        return composite_decomposition_forms.linalg_det_out(A, out=out)
     return ops._linalg_det(A)[0]
-
-
-def linalg_det_out(A, *, out):
-    """linalg_det.out(Tensor A, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_det_out, A, out):
-        return call(linalg_det_out, A, out=out)
-    if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(linalg_det_out, A, out=out)
-    if A._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_det", A, out)
-    return composite_decomposition_forms.linalg_det_out(A, out=out)
 
 
 def det(input):
@@ -1228,12 +974,19 @@ def det(input):
 
 def _linalg_slogdet(A, *, out=None):
     """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
-    if state.active_modes and intercepts(_linalg_slogdet, A):
+    if state.active_modes and intercepts(_linalg_slogdet, A, out):
         return call(_linalg_slogdet, A, out=out)
-    if out is not None:
-        return _linalg_slogdet_out(A, out=out)
     try:
         A_array = A._mt_array
+        if out is not None:  # _linalg_slogdet.sign
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("_linalg_slogdet", A, *out)
+            arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types._linalg_slogdet_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -1253,68 +1006,32 @@ def _linalg_slogdet(A, *, out=None):
         return failed(error, _linalg_slogdet, locals())
 
 
-def _linalg_slogdet_out(A, *, out):
-    """_linalg_slogdet.sign(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots) -> (Tensor(a!) sign, Tensor(b!) logabsdet, Tensor(c!) LU, Tensor(d!) pivots)"""
-    if state.active_modes and intercepts(_linalg_slogdet_out, A, out):
-        return call(_linalg_slogdet_out, A, out=out)
-    try:
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("_linalg_slogdet", A, *out)
-        arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types._linalg_slogdet_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, _linalg_slogdet_out, locals())
-
-
 def linalg_slogdet(A, *, out=None):
     """linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"""
-    if state.active_modes and intercepts(linalg_slogdet, A):
+    if state.active_modes and intercepts(linalg_slogdet, A, out):
         return call(linalg_slogdet, A, out=out)
-    if out is not None:
-        return linalg_slogdet_out(A, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_slogdet, A, out=out)
+    if out is not None:  # linalg_slogdet.out
+        if IS_METHOD or not isinstance(out, (list, tuple)):
+            return raise_bad_argument(linalg_slogdet, A, out=out)
+        refuse_grad("linalg_slogdet", A, *out)
+        return return_types.linalg_slogdet_out(composite_decomposition_forms.linalg_slogdet_out(A, out=out))
     return return_types.linalg_slogdet(ops._linalg_slogdet(A)[:2])
-
-
-def linalg_slogdet_out(A, *, out):
-    """linalg_slogdet.out(Tensor A, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
-    if state.active_modes and intercepts(linalg_slogdet_out, A, out):
-        return call(linalg_slogdet_out, A, out=out)
-    if not isinstance(A, Tensor):
-        return raise_bad_argument(linalg_slogdet_out, A, out=out)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(linalg_slogdet_out, A, out=out)
-    refuse_grad("linalg_slogdet", A, *out)
-    return return_types.linalg_slogdet_out(composite_decomposition_forms.linalg_slogdet_out(A, out=out))
 
 
 def slogdet(input, *, out=None):
     """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
-    if state.active_modes and intercepts(slogdet, input):
+    if state.active_modes and intercepts(slogdet, input, out):
         return call(slogdet, input, out=out)
-    if out is not None:
-        return slogdet_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(slogdet, input, out=out)
+    if out is not None:  # slogdet.out
+        if IS_METHOD or not isinstance(out, (list, tuple)):
+            return raise_bad_argument(slogdet, input, out=out)
+        refuse_grad("slogdet", input, *out)
+        return return_types.slogdet_out(ops.linalg_slogdet(input, out=out))
     return return_types.slogdet(ops.linalg_slogdet(input))
-
-
-def slogdet_out(input, *, out):
-    """slogdet.out(Tensor self, *, Tensor(a!) sign, Tensor(b!) logabsdet) -> (Tensor(a!) sign, Tensor(b!) logabsdet)"""
-    if state.active_modes and intercepts(slogdet_out, input, out):
-        return call(slogdet_out, input, out=out)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(slogdet_out, input, out=out)
-    if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(slogdet_out, input, out=out)
-    refuse_grad("slogdet", input, *out)
-    return return_types.slogdet_out(ops.linalg_slogdet(input, out=out))
 
 
 def logdet(input):
@@ -1328,10 +1045,8 @@ def logdet(input):
 
 def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
-    if state.active_modes and intercepts(_linalg_solve_ex, A, B):
+    if state.active_modes and intercepts(_linalg_solve_ex, A, B, out):
         return call(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    if out is not None:
-        return _linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
     try:
         if left is not False and left is not True:
             left = bool_of(left, "_linalg_solve_ex", "left")
@@ -1339,6 +1054,15 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
             check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
         A_array = A._mt_array
         B_array = B._mt_array
+        if out is not None:  # _linalg_solve_ex.result
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("_linalg_solve_ex", A, B, *out)
+            arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types._linalg_solve_ex_out(out)
         node = None
         if not (A._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             A_edge = A._mt_edge or edge_of(A)
@@ -1364,35 +1088,10 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         return failed(error, _linalg_solve_ex, locals())
 
 
-def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
-    """_linalg_solve_ex.result(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info) -> (Tensor(a!) result, Tensor(b!) LU, Tensor(c!) pivots, Tensor(d!) info)"""
-    if state.active_modes and intercepts(_linalg_solve_ex_out, A, B, out):
-        return call(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    try:
-        if left is not False and left is not True:
-            left = bool_of(left, "_linalg_solve_ex", "left")
-        if check_errors is not False and check_errors is not True:
-            check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        B_array = B._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("_linalg_solve_ex", A, B, *out)
-        arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types._linalg_solve_ex_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, _linalg_solve_ex_out, locals())
-
-
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     """linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"""
-    if state.active_modes and intercepts(linalg_solve_ex, A, B):
+    if state.active_modes and intercepts(linalg_solve_ex, A, B, out):
         return call(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
-    if out is not None:
-        return linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
     try:
         if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
             raise NotATensor
@@ -1400,6 +1099,13 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
             left = bool_of(left, "linalg_solve_ex", "left")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
+        if out is not None:  # linalg_solve_ex.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("linalg_solve_ex", A, B, *out)
+            return return_types.linalg_solve_ex_out(
+                composite_decomposition_forms.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
+            )
         return return_types.linalg_solve_ex(
             composite_decompositions.linalg_solve_ex(A, B, left=left, check_errors=check_errors)
         )
@@ -1407,71 +1113,45 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         return failed(error, linalg_solve_ex, locals())
 
 
-def linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
-    """linalg_solve_ex.out(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor(a!) result, Tensor(b!) info) -> (Tensor(a!) result, Tensor(b!) info)"""
-    if state.active_modes and intercepts(linalg_solve_ex_out, A, B, out):
-        return call(linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
-    try:
-        if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
-            raise NotATensor
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_solve_ex", "left")
-        if check_errors is not False and check_errors is not True:
-            check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("linalg_solve_ex", A, B, *out)
-        return return_types.linalg_solve_ex_out(
-            composite_decomposition_forms.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_solve_ex_out, locals())
-
-
 def linalg_solve(A, B, *, left=True, out=None):
     """linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor"""
-    if state.active_modes and intercepts(linalg_solve, A, B):
+    if state.active_modes and intercepts(linalg_solve, A, B, out):
         return call(linalg_solve, A, B, left=left, out=out)
-    if out is not None:
-        return linalg_solve_out(A, B, left=left, out=out)
     try:
         if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
             raise NotATensor
         if left is not False and left is not True:
             left = bool_of(left, "linalg_solve", "left")
+        if out is not None:  # linalg_solve.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_solve", A, B, out)
+            return composite_decomposition_forms.linalg_solve_out(A, B, left=left, out=out)
         return composite_decompositions.linalg_solve(A, B, left=left)
     except CALL_ERRORS as error:
         return failed(error, linalg_solve, locals())
 
 
-def linalg_solve_out(A, B, *, left=True, out):
-    """linalg_solve.out(Tensor A, Tensor B, *, bool left=True, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_solve_out, A, B, out):
-        return call(linalg_solve_out, A, B, left=left, out=out)
-    try:
-        if not (isinstance(A, Tensor) and isinstance(B, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_solve", "left")
-        if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_solve", A, B, out)
-        return composite_decomposition_forms.linalg_solve_out(A, B, left=left, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_solve_out, locals())
-
-
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
-    if state.active_modes and intercepts(linalg_lu_factor_ex, A):
+    if state.active_modes and intercepts(linalg_lu_factor_ex, A, out):
         return call(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
-    if out is not None:
-        return linalg_lu_factor_ex_out(A, pivot=pivot, check_errors=check_errors, out=out)
     try:
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
         A_array = A._mt_array
+        if out is not None:  # linalg_lu_factor_ex.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("linalg_lu_factor_ex", A, *out)
+            arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.linalg_lu_factor_ex_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -1487,28 +1167,6 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         return return_types.linalg_lu_factor_ex((LU, pivots, info))
     except CALL_ERRORS as error:
         return failed(error, linalg_lu_factor_ex, locals())
-
-
-def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
-    """linalg_lu_factor_ex.out(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LU, Tensor(b!) pivots, Tensor(c!) info)"""
-    if state.active_modes and intercepts(linalg_lu_factor_ex_out, A, out):
-        return call(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
-    try:
-        if pivot is not False and pivot is not True:
-            pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
-        if check_errors is not False and check_errors is not True:
-            check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("linalg_lu_factor_ex", A, *out)
-        arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.linalg_lu_factor_ex_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_lu_factor_ex_out, locals())
 
 
 def _lu_with_info(input, pivot=True, check_errors=True):
@@ -1529,45 +1187,29 @@ def _lu_with_info(input, pivot=True, check_errors=True):
 
 def linalg_lu_factor(A, *, pivot=True, out=None):
     """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
-    if state.active_modes and intercepts(linalg_lu_factor, A):
+    if state.active_modes and intercepts(linalg_lu_factor, A, out):
         return call(linalg_lu_factor, A, pivot=pivot, out=out)
-    if out is not None:
-        return linalg_lu_factor_out(A, pivot=pivot, out=out)
     try:
         if not isinstance(A, Tensor):
             raise NotATensor
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
+        if out is not None:  # linalg_lu_factor.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("linalg_lu_factor", A, *out)
+            return return_types.linalg_lu_factor_out(
+                composite_decomposition_forms.linalg_lu_factor_out(A, pivot=pivot, out=out)
+            )
         return return_types.linalg_lu_factor(composite_decompositions.linalg_lu_factor(A, pivot=pivot))
     except CALL_ERRORS as error:
         return failed(error, linalg_lu_factor, locals())
 
 
-def linalg_lu_factor_out(A, *, pivot=True, out):
-    """linalg_lu_factor.out(Tensor A, *, bool pivot=True, Tensor(a!) LU, Tensor(b!) pivots) -> (Tensor(a!) LU, Tensor(b!) pivots)"""
-    if state.active_modes and intercepts(linalg_lu_factor_out, A, out):
-        return call(linalg_lu_factor_out, A, pivot=pivot, out=out)
-    try:
-        if not isinstance(A, Tensor):
-            raise NotATensor
-        if pivot is not False and pivot is not True:
-            pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("linalg_lu_factor", A, *out)
-        return return_types.linalg_lu_factor_out(
-            composite_decomposition_forms.linalg_lu_factor_out(A, pivot=pivot, out=out)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_lu_factor_out, locals())
-
-
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
-    if state.active_modes and intercepts(lu_unpack, LU_data, LU_pivots):
+    if state.active_modes and intercepts(lu_unpack, LU_data, LU_pivots, out):
         return call(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if out is not None:
-        return lu_unpack_out(LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     try:
         if unpack_data is not False and unpack_data is not True:
             unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
@@ -1575,6 +1217,17 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
             unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
         LU_data_array = LU_data._mt_array
         LU_pivots_array = LU_pivots._mt_array
+        if out is not None:  # lu_unpack.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("lu_unpack", LU_data, *out)
+            arrays = _lu_unpack_kernels[type(LU_data_array)](
+                LU_data_array, LU_pivots_array, unpack_data, unpack_pivots, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.lu_unpack_out(out)
         node = None
         if (edge := LU_data._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(LU_data)) is not None:
@@ -1593,41 +1246,23 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         return failed(error, lu_unpack, locals())
 
 
-def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out):
-    """lu_unpack.out(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
-    if state.active_modes and intercepts(lu_unpack_out, LU_data, LU_pivots, out):
-        return call(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    try:
-        if unpack_data is not False and unpack_data is not True:
-            unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
-        if unpack_pivots is not False and unpack_pivots is not True:
-            unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        LU_data_array = LU_data._mt_array
-        LU_pivots_array = LU_pivots._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("lu_unpack", LU_data, *out)
-        arrays = _lu_unpack_kernels[type(LU_data_array)](
-            LU_data_array, LU_pivots_array, unpack_data, unpack_pivots, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.lu_unpack_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, lu_unpack_out, locals())
-
-
 def linalg_lu(A, *, pivot=True, out=None):
     """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
-    if state.active_modes and intercepts(linalg_lu, A):
+    if state.active_modes and intercepts(linalg_lu, A, out):
         return call(linalg_lu, A, pivot=pivot, out=out)
-    if out is not None:
-        return linalg_lu_out(A, pivot=pivot, out=out)
     try:
         if pivot is not False and pivot is not True:
             pivot = bool_of(pivot, "linalg_lu", "pivot")
         A_array = A._mt_array
+        if out is not None:  # linalg_lu.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("linalg_lu", A, *out)
+            arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.linalg_lu_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -1645,32 +1280,10 @@ def linalg_lu(A, *, pivot=True, out=None):
         return failed(error, linalg_lu, locals())
 
 
-def linalg_lu_out(A, *, pivot=True, out):
-    """linalg_lu.out(Tensor A, *, bool pivot=True, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
-    if state.active_modes and intercepts(linalg_lu_out, A, out):
-        return call(linalg_lu_out, A, pivot=pivot, out=out)
-    try:
-        if pivot is not False and pivot is not True:
-            pivot = bool_of(pivot, "linalg_lu", "pivot")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("linalg_lu", A, *out)
-        arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.linalg_lu_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_lu_out, locals())
-
-
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_lu_solve, LU, pivots, B):
+    if state.active_modes and intercepts(linalg_lu_solve, LU, pivots, B, out):
         return call(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if out is not None:
-        return linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
     try:
         if left is not False and left is not True:
             left = bool_of(left, "linalg_lu_solve", "left")
@@ -1679,6 +1292,16 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         LU_array = LU._mt_array
         pivots_array = pivots._mt_array
         B_array = B._mt_array
+        if out is not None:  # linalg_lu_solve.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if LU._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_lu_solve", LU, B, out)
+            return adopt_result(
+                out,
+                _linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint, out=out_array),
+            )
         node = None
         if not (LU._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             LU_edge = LU._mt_edge or edge_of(LU)
@@ -1698,66 +1321,30 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         return failed(error, linalg_lu_solve, locals())
 
 
-def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
-    """linalg_lu_solve.out(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_lu_solve_out, LU, pivots, B, out):
-        return call(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    try:
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_lu_solve", "left")
-        if adjoint is not False and adjoint is not True:
-            adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
-        LU_array = LU._mt_array
-        pivots_array = pivots._mt_array
-        B_array = B._mt_array
-        out_array = out._mt_array
-        if LU._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_lu_solve", LU, B, out)
-        return adopt_result(
-            out, _linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_lu_solve_out, locals())
-
-
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
     """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor"""
-    if state.active_modes and intercepts(lu_solve, input, LU_data, LU_pivots):
+    if state.active_modes and intercepts(lu_solve, input, LU_data, LU_pivots, out):
         return call(lu_solve, input, LU_data, LU_pivots, out=out)
-    if out is not None:
-        return lu_solve_out(input, LU_data, LU_pivots, out=out)
     if not (isinstance(input, Tensor) and isinstance(LU_data, Tensor) and isinstance(LU_pivots, Tensor)):
         return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
+    if out is not None:  # lu_solve.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
+        if (
+            input._mt_edge is not None
+            or LU_data._mt_edge is not None
+            or LU_pivots._mt_edge is not None
+            or out._mt_edge is not None
+        ):
+            refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
+        return composite_decomposition_forms.lu_solve_out(input, LU_data, LU_pivots, out=out)
     return composite_decompositions.lu_solve(input, LU_data, LU_pivots)
-
-
-def lu_solve_out(input, LU_data, LU_pivots, *, out):
-    """lu_solve.out(Tensor self, Tensor LU_data, Tensor LU_pivots, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(lu_solve_out, input, LU_data, LU_pivots, out):
-        return call(lu_solve_out, input, LU_data, LU_pivots, out=out)
-    if not (
-        isinstance(input, Tensor)
-        and isinstance(LU_data, Tensor)
-        and isinstance(LU_pivots, Tensor)
-        and isinstance(out, Tensor)
-    ):
-        return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
-    if (
-        input._mt_edge is not None
-        or LU_data._mt_edge is not None
-        or LU_pivots._mt_edge is not None
-        or out._mt_edge is not None
-    ):
-        refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
-    return composite_decomposition_forms.lu_solve_out(input, LU_data, LU_pivots, out=out)
 
 
 def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
     """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_solve_triangular, input, B):
+    if state.active_modes and intercepts(linalg_solve_triangular, input, B, out):
         return call(linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
-    if out is not None:
-        return linalg_solve_triangular_out(input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
     try:
         if upper is not False and upper is not True:
             upper = bool_of(upper, "linalg_solve_triangular", "upper")
@@ -1767,6 +1354,18 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
             unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
         input_array = input._mt_array
         B_array = B._mt_array
+        if out is not None:  # linalg_solve_triangular.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_solve_triangular", input, B, out)
+            return adopt_result(
+                out,
+                _linalg_solve_triangular_kernels[type(input_array)](
+                    input_array, B_array, upper, left, unitriangular, out=out_array
+                ),
+            )
         node = None
         if not (input._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1789,38 +1388,10 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
         return failed(error, linalg_solve_triangular, locals())
 
 
-def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=False, out):
-    """linalg_solve_triangular.out(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_solve_triangular_out, input, B, out):
-        return call(linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
-    try:
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "linalg_solve_triangular", "upper")
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_solve_triangular", "left")
-        if unitriangular is not False and unitriangular is not True:
-            unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
-        input_array = input._mt_array
-        B_array = B._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_solve_triangular", input, B, out)
-        return adopt_result(
-            out,
-            _linalg_solve_triangular_kernels[type(input_array)](
-                input_array, B_array, upper, left, unitriangular, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_solve_triangular_out, locals())
-
-
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
     """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
-    if state.active_modes and intercepts(triangular_solve, input, A):
+    if state.active_modes and intercepts(triangular_solve, input, A, out):
         return call(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
-    if out is not None:
-        return triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(A, Tensor)):
             raise NotATensor
@@ -1830,6 +1401,13 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
             transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
         if unitriangular is not False and unitriangular is not True:
             unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
+        if out is not None:  # triangular_solve.X
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("triangular_solve", input, A, *out)
+            return return_types.triangular_solve_out(
+                composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
+            )
         node = None
         if (
             not (input._mt_edge is A._mt_edge is None)
@@ -1859,41 +1437,25 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         return failed(error, triangular_solve, locals())
 
 
-def triangular_solve_out(input, A, upper=True, transpose=False, unitriangular=False, *, out):
-    """triangular_solve.X(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor(a!) X, Tensor(b!) M) -> (Tensor(a!) solution, Tensor(b!) cloned_coefficient)"""
-    if state.active_modes and intercepts(triangular_solve_out, input, A, out):
-        return call(triangular_solve_out, input, A, upper, transpose, unitriangular, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(A, Tensor)):
-            raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "triangular_solve", "upper", 3)
-        if transpose is not False and transpose is not True:
-            transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
-        if unitriangular is not False and unitriangular is not True:
-            unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("triangular_solve", input, A, *out)
-        return return_types.triangular_solve_out(
-            composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, triangular_solve_out, locals())
-
-
 def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
-    if state.active_modes and intercepts(linalg_cholesky_ex, input):
+    if state.active_modes and intercepts(linalg_cholesky_ex, input, out):
         return call(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
-    if out is not None:
-        return linalg_cholesky_ex_out(input, upper=upper, check_errors=check_errors, out=out)
     try:
         if upper is not False and upper is not True:
             upper = bool_of(upper, "linalg_cholesky_ex", "upper")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
         input_array = input._mt_array
+        if out is not None:  # linalg_cholesky_ex.L
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("linalg_cholesky_ex", input, *out)
+            arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.linalg_cholesky_ex_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1911,71 +1473,41 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         return failed(error, linalg_cholesky_ex, locals())
 
 
-def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
-    """linalg_cholesky_ex.L(Tensor self, *, bool upper=False, bool check_errors=False, Tensor(a!) L, Tensor(b!) info) -> (Tensor(a!) L, Tensor(b!) info)"""
-    if state.active_modes and intercepts(linalg_cholesky_ex_out, input, out):
-        return call(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
-    try:
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "linalg_cholesky_ex", "upper")
-        if check_errors is not False and check_errors is not True:
-            check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("linalg_cholesky_ex", input, *out)
-        arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.linalg_cholesky_ex_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_cholesky_ex_out, locals())
-
-
 def linalg_cholesky(input, *, upper=False, out=None):
     """linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_cholesky, input):
+    if state.active_modes and intercepts(linalg_cholesky, input, out):
         return call(linalg_cholesky, input, upper=upper, out=out)
-    if out is not None:
-        return linalg_cholesky_out(input, upper=upper, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "linalg_cholesky", "upper")
+        if out is not None:  # linalg_cholesky.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_cholesky", input, out)
+            return composite_decomposition_forms.linalg_cholesky_out(input, upper=upper, out=out)
         return composite_decompositions.linalg_cholesky(input, upper=upper)
     except CALL_ERRORS as error:
         return failed(error, linalg_cholesky, locals())
 
 
-def linalg_cholesky_out(input, *, upper=False, out):
-    """linalg_cholesky.out(Tensor self, *, bool upper=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_cholesky_out, input, out):
-        return call(linalg_cholesky_out, input, upper=upper, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "linalg_cholesky", "upper")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_cholesky", input, out)
-        return composite_decomposition_forms.linalg_cholesky_out(input, upper=upper, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_cholesky_out, locals())
-
-
 def cholesky(input, upper=False, *, out=None):
     """cholesky(Tensor self, bool upper=False) -> Tensor"""
-    if state.active_modes and intercepts(cholesky, input):
+    if state.active_modes and intercepts(cholesky, input, out):
         return call(cholesky, input, upper, out=out)
-    if out is not None:
-        return cholesky_out(input, upper, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky", "upper", 2)
+        if out is not None:  # cholesky.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cholesky", input, out)
+            return composite_decomposition_forms.cholesky_out(input, upper, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1996,33 +1528,21 @@ def cholesky(input, upper=False, *, out=None):
         return failed(error, cholesky, locals())
 
 
-def cholesky_out(input, upper=False, *, out):
-    """cholesky.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cholesky_out, input, out):
-        return call(cholesky_out, input, upper, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "cholesky", "upper", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cholesky", input, out)
-        return composite_decomposition_forms.cholesky_out(input, upper, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, cholesky_out, locals())
-
-
 def cholesky_solve(input, input2, upper=False, *, out=None):
     """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
-    if state.active_modes and intercepts(cholesky_solve, input, input2):
+    if state.active_modes and intercepts(cholesky_solve, input, input2, out):
         return call(cholesky_solve, input, input2, upper, out=out)
-    if out is not None:
-        return cholesky_solve_out(input, input2, upper, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(input2, Tensor)):
             raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky_solve", "upper", 3)
+        if out is not None:  # cholesky_solve.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cholesky_solve", input, input2, out)
+            return composite_decomposition_forms.cholesky_solve_out(input, input2, upper, out=out)
         node = None
         if (
             not (input._mt_edge is input2._mt_edge is None)
@@ -2046,33 +1566,21 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         return failed(error, cholesky_solve, locals())
 
 
-def cholesky_solve_out(input, input2, upper=False, *, out):
-    """cholesky_solve.out(Tensor self, Tensor input2, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cholesky_solve_out, input, input2, out):
-        return call(cholesky_solve_out, input, input2, upper, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(input2, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "cholesky_solve", "upper", 3)
-        if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cholesky_solve", input, input2, out)
-        return composite_decomposition_forms.cholesky_solve_out(input, input2, upper, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, cholesky_solve_out, locals())
-
-
 def cholesky_inverse(input, upper=False, *, out=None):
     """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
-    if state.active_modes and intercepts(cholesky_inverse, input):
+    if state.active_modes and intercepts(cholesky_inverse, input, out):
         return call(cholesky_inverse, input, upper, out=out)
-    if out is not None:
-        return cholesky_inverse_out(input, upper, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if upper is not False and upper is not True:
             upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+        if out is not None:  # cholesky_inverse.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cholesky_inverse", input, out)
+            return composite_decomposition_forms.cholesky_inverse_out(input, upper, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2094,32 +1602,23 @@ def cholesky_inverse(input, upper=False, *, out=None):
         return failed(error, cholesky_inverse, locals())
 
 
-def cholesky_inverse_out(input, upper=False, *, out):
-    """cholesky_inverse.out(Tensor self, bool upper=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cholesky_inverse_out, input, out):
-        return call(cholesky_inverse_out, input, upper, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "cholesky_inverse", "upper", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cholesky_inverse", input, out)
-        return composite_decomposition_forms.cholesky_inverse_out(input, upper, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, cholesky_inverse_out, locals())
-
-
 def linalg_qr(A, mode="reduced", *, out=None):
     """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
-    if state.active_modes and intercepts(linalg_qr, A):
+    if state.active_modes and intercepts(linalg_qr, A, out):
         return call(linalg_qr, A, mode, out=out)
-    if out is not None:
-        return linalg_qr_out(A, mode, out=out)
     try:
         if type(mode) is not str:
             mode = str_of(mode, "linalg_qr", "mode", 2)
         A_array = A._mt_array
+        if out is not None:  # linalg_qr.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("linalg_qr", A, *out)
+            arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.linalg_qr_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -2137,67 +1636,40 @@ def linalg_qr(A, mode="reduced", *, out=None):
         return failed(error, linalg_qr, locals())
 
 
-def linalg_qr_out(A, mode="reduced", *, out):
-    """linalg_qr.out(Tensor A, str mode='reduced', *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
-    if state.active_modes and intercepts(linalg_qr_out, A, out):
-        return call(linalg_qr_out, A, mode, out=out)
-    try:
-        if type(mode) is not str:
-            mode = str_of(mode, "linalg_qr", "mode", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("linalg_qr", A, *out)
-        arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.linalg_qr_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_qr_out, locals())
-
-
 def qr(input, some=True, *, out=None):
     """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)"""
-    if state.active_modes and intercepts(qr, input):
+    if state.active_modes and intercepts(qr, input, out):
         return call(qr, input, some, out=out)
-    if out is not None:
-        return qr_out(input, some, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if some is not False and some is not True:
             some = bool_of(some, "qr", "some", 2)
+        if out is not None:  # qr.Q
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("qr", input, *out)
+            return return_types.qr_out(composite_decomposition_forms.qr_out(input, some, out=out))
         return return_types.qr(composite_decompositions.qr(input, some))
     except CALL_ERRORS as error:
         return failed(error, qr, locals())
 
 
-def qr_out(input, some=True, *, out):
-    """qr.Q(Tensor self, bool some=True, *, Tensor(a!) Q, Tensor(b!) R) -> (Tensor(a!) Q, Tensor(b!) R)"""
-    if state.active_modes and intercepts(qr_out, input, out):
-        return call(qr_out, input, some, out=out)
-    try:
-        if not isinstance(input, Tensor):
-            raise NotATensor
-        if some is not False and some is not True:
-            some = bool_of(some, "qr", "some", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("qr", input, *out)
-        return return_types.qr_out(composite_decomposition_forms.qr_out(input, some, out=out))
-    except CALL_ERRORS as error:
-        return failed(error, qr_out, locals())
-
-
 def geqrf(input, *, out=None):
     """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
-    if state.active_modes and intercepts(geqrf, input):
+    if state.active_modes and intercepts(geqrf, input, out):
         return call(geqrf, input, out=out)
-    if out is not None:
-        return geqrf_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # geqrf.a
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("geqrf", input, *out)
+            arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.geqrf_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2214,33 +1686,22 @@ def geqrf(input, *, out=None):
         return failed(error, geqrf, locals())
 
 
-def geqrf_out(input, *, out):
-    """geqrf.a(Tensor self, *, Tensor(a!) a, Tensor(b!) tau) -> (Tensor(a!) a, Tensor(b!) tau)"""
-    if state.active_modes and intercepts(geqrf_out, input, out):
-        return call(geqrf_out, input, out=out)
-    try:
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("geqrf", input, *out)
-        arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.geqrf_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, geqrf_out, locals())
-
-
 def linalg_householder_product(input, tau, *, out=None):
     """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
-    if state.active_modes and intercepts(linalg_householder_product, input, tau):
+    if state.active_modes and intercepts(linalg_householder_product, input, tau, out):
         return call(linalg_householder_product, input, tau, out=out)
-    if out is not None:
-        return linalg_householder_product_out(input, tau, out=out)
     try:
         input_array = input._mt_array
         tau_array = tau._mt_array
+        if out is not None:  # linalg_householder_product.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or tau._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_householder_product", input, tau, out)
+            return adopt_result(
+                out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is tau._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2255,51 +1716,25 @@ def linalg_householder_product(input, tau, *, out=None):
         return failed(error, linalg_householder_product, locals())
 
 
-def linalg_householder_product_out(input, tau, *, out):
-    """linalg_householder_product.out(Tensor input, Tensor tau, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_householder_product_out, input, tau, out):
-        return call(linalg_householder_product_out, input, tau, out=out)
-    try:
-        input_array = input._mt_array
-        tau_array = tau._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or tau._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_householder_product", input, tau, out)
-        return adopt_result(
-            out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_householder_product_out, locals())
-
-
 def orgqr(input, input2, *, out=None):
     """orgqr(Tensor self, Tensor input2) -> Tensor"""
-    if state.active_modes and intercepts(orgqr, input, input2):
+    if state.active_modes and intercepts(orgqr, input, input2, out):
         return call(orgqr, input, input2, out=out)
-    if out is not None:
-        return orgqr_out(input, input2, out=out)
     if not (isinstance(input, Tensor) and isinstance(input2, Tensor)):
         return raise_bad_argument(orgqr, input, input2, out=out)
+    if out is not None:  # orgqr.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(orgqr, input, input2, out=out)
+        if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("orgqr", input, input2, out)
+        return ops.linalg_householder_product(input, input2, out=out)
     return ops.linalg_householder_product(input, input2)
-
-
-def orgqr_out(input, input2, *, out):
-    """orgqr.out(Tensor self, Tensor input2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(orgqr_out, input, input2, out):
-        return call(orgqr_out, input, input2, out=out)
-    if not (isinstance(input, Tensor) and isinstance(input2, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(orgqr_out, input, input2, out=out)
-    if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("orgqr", input, input2, out)
-    return ops.linalg_householder_product(input, input2, out=out)
 
 
 def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
     """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
-    if state.active_modes and intercepts(ormqr, input, input2, input3):
+    if state.active_modes and intercepts(ormqr, input, input2, input3, out):
         return call(ormqr, input, input2, input3, left, transpose, out=out)
-    if out is not None:
-        return ormqr_out(input, input2, input3, left, transpose, out=out)
     try:
         if left is not False and left is not True:
             left = bool_of(left, "ormqr", "left", 4)
@@ -2308,6 +1743,23 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
         input_array = input._mt_array
         input2_array = input2._mt_array
         input3_array = input3._mt_array
+        if out is not None:  # ormqr.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or input2._mt_edge is not None
+                or input3._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("ormqr", input, input2, input3, out)
+            return adopt_result(
+                out,
+                _ormqr_kernels[type(input_array)](
+                    input_array, input2_array, input3_array, left, transpose, out=out_array
+                ),
+            )
         node = None
         if not (input._mt_edge is input2._mt_edge is input3._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -2327,46 +1779,28 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
         return failed(error, ormqr, locals())
 
 
-def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
-    """ormqr.out(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ormqr_out, input, input2, input3, out):
-        return call(ormqr_out, input, input2, input3, left, transpose, out=out)
-    try:
-        if left is not False and left is not True:
-            left = bool_of(left, "ormqr", "left", 4)
-        if transpose is not False and transpose is not True:
-            transpose = bool_of(transpose, "ormqr", "transpose", 5)
-        input_array = input._mt_array
-        input2_array = input2._mt_array
-        input3_array = input3._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or input2._mt_edge is not None
-            or input3._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("ormqr", input, input2, input3, out)
-        return adopt_result(
-            out,
-            _ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose, out=out_array),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, ormqr_out, locals())
-
-
 def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
     """linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)"""
-    if state.active_modes and intercepts(linalg_ldl_factor_ex, input):
+    if state.active_modes and intercepts(linalg_ldl_factor_ex, input, out):
         return call(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
-    if out is not None:
-        return linalg_ldl_factor_ex_out(input, hermitian=hermitian, check_errors=check_errors, out=out)
     try:
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
         if check_errors is not False and check_errors is not True:
             check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
         input_array = input._mt_array
+        if out is not None:  # linalg_ldl_factor_ex.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_unwritable("aten::linalg_ldl_factor_ex", out, input)
+            arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](
+                input_array, hermitian, check_errors, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            record_refusal("aten::linalg_ldl_factor_ex", out, input)
+            return return_types.linalg_ldl_factor_ex_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2385,76 +1819,48 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
         return failed(error, linalg_ldl_factor_ex, locals())
 
 
-def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out):
-    """linalg_ldl_factor_ex.out(Tensor self, *, bool hermitian=False, bool check_errors=False, Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info) -> (Tensor(a!) LD, Tensor(b!) pivots, Tensor(c!) info)"""
-    if state.active_modes and intercepts(linalg_ldl_factor_ex_out, input, out):
-        return call(linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out)
-    try:
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
-        if check_errors is not False and check_errors is not True:
-            check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_unwritable("aten::linalg_ldl_factor_ex", out, input)
-        arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        record_refusal("aten::linalg_ldl_factor_ex", out, input)
-        return return_types.linalg_ldl_factor_ex_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_factor_ex_out, locals())
-
-
 def linalg_ldl_factor(input, *, hermitian=False, out=None):
     """linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
-    if state.active_modes and intercepts(linalg_ldl_factor, input):
+    if state.active_modes and intercepts(linalg_ldl_factor, input, out):
         return call(linalg_ldl_factor, input, hermitian=hermitian, out=out)
-    if out is not None:
-        return linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
+        if out is not None:  # linalg_ldl_factor.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("linalg_ldl_factor", input, *out)
+            return return_types.linalg_ldl_factor_out(
+                composite_decomposition_forms.linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
+            )
         return return_types.linalg_ldl_factor(composite_decompositions.linalg_ldl_factor(input, hermitian=hermitian))
     except CALL_ERRORS as error:
         return failed(error, linalg_ldl_factor, locals())
 
 
-def linalg_ldl_factor_out(input, *, hermitian=False, out):
-    """linalg_ldl_factor.out(Tensor self, *, bool hermitian=False, Tensor(a!) LD, Tensor(b!) pivots) -> (Tensor(a!) LD, Tensor(b!) pivots)"""
-    if state.active_modes and intercepts(linalg_ldl_factor_out, input, out):
-        return call(linalg_ldl_factor_out, input, hermitian=hermitian, out=out)
-    try:
-        if not isinstance(input, Tensor):
-            raise NotATensor
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("linalg_ldl_factor", input, *out)
-        return return_types.linalg_ldl_factor_out(
-            composite_decomposition_forms.linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_factor_out, locals())
-
-
 def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_ldl_solve, LD, pivots, B):
+    if state.active_modes and intercepts(linalg_ldl_solve, LD, pivots, B, out):
         return call(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
-    if out is not None:
-        return linalg_ldl_solve_out(LD, pivots, B, hermitian=hermitian, out=out)
     try:
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
         LD_array = LD._mt_array
         pivots_array = pivots._mt_array
         B_array = B._mt_array
+        if out is not None:  # linalg_ldl_solve.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_unwritable("aten::linalg_ldl_solve", (out,), LD, B)
+            adopt_result(
+                out,
+                _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array),
+            )
+            record_refusal("aten::linalg_ldl_solve", (out,), LD, B)
+            return out
         node = None
         if not (LD._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             LD_edge = LD._mt_edge or edge_of(LD)
@@ -2469,33 +1875,10 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
         return failed(error, linalg_ldl_solve, locals())
 
 
-def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
-    """linalg_ldl_solve.out(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_ldl_solve_out, LD, pivots, B, out):
-        return call(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
-    try:
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
-        LD_array = LD._mt_array
-        pivots_array = pivots._mt_array
-        B_array = B._mt_array
-        out_array = out._mt_array
-        refuse_unwritable("aten::linalg_ldl_solve", (out,), LD, B)
-        adopt_result(
-            out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array)
-        )
-        record_refusal("aten::linalg_ldl_solve", (out,), LD, B)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, linalg_ldl_solve_out, locals())
-
-
 def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=None):
     """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
-    if state.active_modes and intercepts(_linalg_svd, A):
+    if state.active_modes and intercepts(_linalg_svd, A, out):
         return call(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
-    if out is not None:
-        return _linalg_svd_out(A, full_matrices, compute_uv, driver=driver, out=out)
     try:
         if full_matrices is not False and full_matrices is not True:
             full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
@@ -2504,6 +1887,15 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "_linalg_svd", "driver")
         A_array = A._mt_array
+        if out is not None:  # _linalg_svd.U
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("_linalg_svd", A, *out)
+            arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types._linalg_svd_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -2521,36 +1913,10 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         return failed(error, _linalg_svd, locals())
 
 
-def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out):
-    """_linalg_svd.U(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
-    if state.active_modes and intercepts(_linalg_svd_out, A, out):
-        return call(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
-    try:
-        if full_matrices is not False and full_matrices is not True:
-            full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
-        if compute_uv is not False and compute_uv is not True:
-            compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "_linalg_svd", "driver")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("_linalg_svd", A, *out)
-        arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types._linalg_svd_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, _linalg_svd_out, locals())
-
-
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
     """linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
-    if state.active_modes and intercepts(linalg_svd, A):
+    if state.active_modes and intercepts(linalg_svd, A, out):
         return call(linalg_svd, A, full_matrices, driver=driver, out=out)
-    if out is not None:
-        return linalg_svd_out(A, full_matrices, driver=driver, out=out)
     try:
         if not isinstance(A, Tensor):
             raise NotATensor
@@ -2558,70 +1924,42 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
             full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_svd", "driver")
+        if out is not None:  # linalg_svd.U
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("linalg_svd", A, *out)
+            return return_types.linalg_svd_out(
+                composite_decomposition_forms.linalg_svd_out(A, full_matrices, driver=driver, out=out)
+            )
         return return_types.linalg_svd(ops._linalg_svd(A, full_matrices, True, driver=driver))
     except CALL_ERRORS as error:
         return failed(error, linalg_svd, locals())
 
 
-def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
-    """linalg_svd.U(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) Vh)"""
-    if state.active_modes and intercepts(linalg_svd_out, A, out):
-        return call(linalg_svd_out, A, full_matrices, driver=driver, out=out)
-    try:
-        if not isinstance(A, Tensor):
-            raise NotATensor
-        if full_matrices is not False and full_matrices is not True:
-            full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "linalg_svd", "driver")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("linalg_svd", A, *out)
-        return return_types.linalg_svd_out(
-            composite_decomposition_forms.linalg_svd_out(A, full_matrices, driver=driver, out=out)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_svd_out, locals())
-
-
 def linalg_svdvals(A, *, driver=None, out=None):
     """linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor"""
-    if state.active_modes and intercepts(linalg_svdvals, A):
+    if state.active_modes and intercepts(linalg_svdvals, A, out):
         return call(linalg_svdvals, A, driver=driver, out=out)
-    if out is not None:
-        return linalg_svdvals_out(A, driver=driver, out=out)
     try:
         if not isinstance(A, Tensor):
             raise NotATensor
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_svdvals", "driver")
+        if out is not None:  # linalg_svdvals.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if A._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_svdvals", A, out)
+            return composite_decomposition_forms.linalg_svdvals_out(A, driver=driver, out=out)
         return ops._linalg_svd(A, False, True, driver=driver)[1]
     except CALL_ERRORS as error:
         return failed(error, linalg_svdvals, locals())
 
 
-def linalg_svdvals_out(A, *, driver=None, out):
-    """linalg_svdvals.out(Tensor A, *, str? driver=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_svdvals_out, A, out):
-        return call(linalg_svdvals_out, A, driver=driver, out=out)
-    try:
-        if not (isinstance(A, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "linalg_svdvals", "driver")
-        if A._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_svdvals", A, out)
-        return composite_decomposition_forms.linalg_svdvals_out(A, driver=driver, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_svdvals_out, locals())
-
-
 def svd(input, some=True, compute_uv=True, *, out=None):
     """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
-    if state.active_modes and intercepts(svd, input):
+    if state.active_modes and intercepts(svd, input, out):
         return call(svd, input, some, compute_uv, out=out)
-    if out is not None:
-        return svd_out(input, some, compute_uv, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2629,42 +1967,35 @@ def svd(input, some=True, compute_uv=True, *, out=None):
             some = bool_of(some, "svd", "some", 2)
         if compute_uv is not False and compute_uv is not True:
             compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
+        if out is not None:  # svd.U
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("svd", input, *out)
+            return return_types.svd_out(composite_decomposition_forms.svd_out(input, some, compute_uv, out=out))
         return return_types.svd(composite_decompositions.svd(input, some, compute_uv))
     except CALL_ERRORS as error:
         return failed(error, svd, locals())
 
 
-def svd_out(input, some=True, compute_uv=True, *, out):
-    """svd.U(Tensor self, bool some=True, bool compute_uv=True, *, Tensor(a!) U, Tensor(b!) S, Tensor(c!) V) -> (Tensor(a!) U, Tensor(b!) S, Tensor(c!) V)"""
-    if state.active_modes and intercepts(svd_out, input, out):
-        return call(svd_out, input, some, compute_uv, out=out)
-    try:
-        if not isinstance(input, Tensor):
-            raise NotATensor
-        if some is not False and some is not True:
-            some = bool_of(some, "svd", "some", 2)
-        if compute_uv is not False and compute_uv is not True:
-            compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("svd", input, *out)
-        return return_types.svd_out(composite_decomposition_forms.svd_out(input, some, compute_uv, out=out))
-    except CALL_ERRORS as error:
-        return failed(error, svd_out, locals())
-
-
 def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
     """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
-    if state.active_modes and intercepts(_linalg_eigh, A):
+    if state.active_modes and intercepts(_linalg_eigh, A, out):
         return call(_linalg_eigh, A, UPLO, compute_v, out=out)
-    if out is not None:
-        return _linalg_eigh_out(A, UPLO, compute_v, out=out)
     try:
         if type(UPLO) is not str:
             UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
         if compute_v is not False and compute_v is not True:
             compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
         A_array = A._mt_array
+        if out is not None:  # _linalg_eigh.eigenvalues
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("_linalg_eigh", A, *out)
+            arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types._linalg_eigh_out(out)
         node = None
         if (edge := A._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(A)) is not None:
@@ -2681,101 +2012,60 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
         return failed(error, _linalg_eigh, locals())
 
 
-def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
-    """_linalg_eigh.eigenvalues(Tensor A, str UPLO="L", bool compute_v=True, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
-    if state.active_modes and intercepts(_linalg_eigh_out, A, out):
-        return call(_linalg_eigh_out, A, UPLO, compute_v, out=out)
-    try:
-        if type(UPLO) is not str:
-            UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
-        if compute_v is not False and compute_v is not True:
-            compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        A_array = A._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("_linalg_eigh", A, *out)
-        arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types._linalg_eigh_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, _linalg_eigh_out, locals())
-
-
 def linalg_eigh(input, UPLO="L", *, out=None):
     """linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)"""
-    if state.active_modes and intercepts(linalg_eigh, input):
+    if state.active_modes and intercepts(linalg_eigh, input, out):
         return call(linalg_eigh, input, UPLO, out=out)
-    if out is not None:
-        return linalg_eigh_out(input, UPLO, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(UPLO) is not str:
             UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
+        if out is not None:  # linalg_eigh.eigvals
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("linalg_eigh", input, *out)
+            return return_types.linalg_eigh_out(composite_decomposition_forms.linalg_eigh_out(input, UPLO, out=out))
         return return_types.linalg_eigh(ops._linalg_eigh(input, UPLO, True))
     except CALL_ERRORS as error:
         return failed(error, linalg_eigh, locals())
 
 
-def linalg_eigh_out(input, UPLO="L", *, out):
-    """linalg_eigh.eigvals(Tensor self, str UPLO="L", *, Tensor(a!) eigvals, Tensor(b!) eigvecs) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
-    if state.active_modes and intercepts(linalg_eigh_out, input, out):
-        return call(linalg_eigh_out, input, UPLO, out=out)
-    try:
-        if not isinstance(input, Tensor):
-            raise NotATensor
-        if type(UPLO) is not str:
-            UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("linalg_eigh", input, *out)
-        return return_types.linalg_eigh_out(composite_decomposition_forms.linalg_eigh_out(input, UPLO, out=out))
-    except CALL_ERRORS as error:
-        return failed(error, linalg_eigh_out, locals())
-
-
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
     """linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor"""
-    if state.active_modes and intercepts(linalg_eigvalsh, input):
+    if state.active_modes and intercepts(linalg_eigvalsh, input, out):
         return call(linalg_eigvalsh, input, UPLO, out=out)
-    if out is not None:
-        return linalg_eigvalsh_out(input, UPLO, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(UPLO) is not str:
             UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
+        if out is not None:  # linalg_eigvalsh.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_eigvalsh", input, out)
+            return composite_decomposition_forms.linalg_eigvalsh_out(input, UPLO, out=out)
         return ops._linalg_eigh(input, UPLO, True)[0]
     except CALL_ERRORS as error:
         return failed(error, linalg_eigvalsh, locals())
 
 
-def linalg_eigvalsh_out(input, UPLO="L", *, out):
-    """linalg_eigvalsh.out(Tensor self, str UPLO="L", *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_eigvalsh_out, input, out):
-        return call(linalg_eigvalsh_out, input, UPLO, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(UPLO) is not str:
-            UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_eigvalsh", input, out)
-        return composite_decomposition_forms.linalg_eigvalsh_out(input, UPLO, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_eigvalsh_out, locals())
-
-
 def linalg_eig(input, *, out=None):
     """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
-    if state.active_modes and intercepts(linalg_eig, input):
+    if state.active_modes and intercepts(linalg_eig, input, out):
         return call(linalg_eig, input, out=out)
-    if out is not None:
-        return linalg_eig_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # linalg_eig.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("linalg_eig", input, *out)
+            arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.linalg_eig_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2793,44 +2083,19 @@ def linalg_eig(input, *, out=None):
         return failed(error, linalg_eig, locals())
 
 
-def linalg_eig_out(input, *, out):
-    """linalg_eig.out(Tensor self, *, Tensor(a!) eigenvalues, Tensor(b!) eigenvectors) -> (Tensor(a!) eigenvalues, Tensor(b!) eigenvectors)"""
-    if state.active_modes and intercepts(linalg_eig_out, input, out):
-        return call(linalg_eig_out, input, out=out)
-    try:
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("linalg_eig", input, *out)
-        arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.linalg_eig_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_eig_out, locals())
-
-
 def linalg_eigvals(input, *, out=None):
     """linalg_eigvals(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(linalg_eigvals, input):
+    if state.active_modes and intercepts(linalg_eigvals, input, out):
         return call(linalg_eigvals, input, out=out)
-    if out is not None:
-        return linalg_eigvals_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_eigvals, input, out=out)
+    if out is not None:  # linalg_eigvals.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_eigvals, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_eigvals", input, out)
+        return composite_decomposition_forms.linalg_eigvals_out(input, out=out)
     return composite_decompositions.linalg_eigvals(input)
-
-
-def linalg_eigvals_out(input, *, out):
-    """linalg_eigvals.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_eigvals_out, input, out):
-        return call(linalg_eigvals_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(linalg_eigvals_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_eigvals", input, out)
-    return composite_decomposition_forms.linalg_eigvals_out(input, out=out)
 
 
 def linalg_matrix_exp(input):
@@ -2862,56 +2127,37 @@ def matrix_exp(input):
 
 def linalg_matrix_power(input, n, *, out=None):
     """linalg_matrix_power(Tensor self, int n) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matrix_power, input):
+    if state.active_modes and intercepts(linalg_matrix_power, input, out):
         return call(linalg_matrix_power, input, n, out=out)
-    if out is not None:
-        return linalg_matrix_power_out(input, n, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "linalg_matrix_power", "n", 2)
+        if out is not None:  # linalg_matrix_power.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_matrix_power", input, out)
+            return composite_linalg.matrix_power_out(input, n, out=out)
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_power, locals())
 
 
-def linalg_matrix_power_out(input, n, *, out):
-    """linalg_matrix_power.out(Tensor self, int n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matrix_power_out, input, out):
-        return call(linalg_matrix_power_out, input, n, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "linalg_matrix_power", "n", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_matrix_power", input, out)
-        return composite_linalg.matrix_power_out(input, n, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_power_out, locals())
-
-
 def linalg_matmul(input, other, *, out=None):
     """linalg_matmul(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matmul, input, other):
+    if state.active_modes and intercepts(linalg_matmul, input, other, out):
         return call(linalg_matmul, input, other, out=out)
-    if out is not None:
-        return linalg_matmul_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(linalg_matmul, input, other, out=out)
+    if out is not None:  # linalg_matmul.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(linalg_matmul, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("linalg_matmul", input, other, out)
+        return composite_linalg.matmul_out(input, other, out=out)
     return composite_linalg.matmul(input, other)
-
-
-def linalg_matmul_out(input, other, *, out):
-    """linalg_matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matmul_out, input, other, out):
-        return call(linalg_matmul_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(linalg_matmul_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("linalg_matmul", input, other, out)
-    return composite_linalg.matmul_out(input, other, out=out)
 
 
 def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
@@ -2934,10 +2180,8 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matrix_norm_default, input):
+    if state.active_modes and intercepts(linalg_matrix_norm_default, input, out):
         return call(linalg_matrix_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return linalg_matrix_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2949,39 +2193,21 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+        if out is not None:  # linalg_matrix_norm.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_matrix_norm", input, out)
+            return composite_matrix_norms.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_norm_default, locals())
 
 
-def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out):
-    """linalg_matrix_norm.out(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matrix_norm_default_out, input, out):
-        return call(linalg_matrix_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_matrix_norm", input, out)
-        return composite_matrix_norms.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_norm_default_out, locals())
-
-
 def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matrix_norm_str_ord, input):
+    if state.active_modes and intercepts(linalg_matrix_norm_str_ord, input, out):
         return call(linalg_matrix_norm_str_ord, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return linalg_matrix_norm_str_ord_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2993,6 +2219,12 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+        if out is not None:  # linalg_matrix_norm.str_ord_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_matrix_norm", input, out)
+            return composite_matrix_norms.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_norm_str_ord, locals())
@@ -3022,66 +2254,30 @@ def linalg_matrix_norm(
     )
 
 
-def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out):
-    """linalg_matrix_norm.str_ord_out(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matrix_norm_str_ord_out, input, out):
-        return call(linalg_matrix_norm_str_ord_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(ord) is not str:
-            ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_matrix_norm", input, out)
-        return composite_matrix_norms.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_norm_str_ord_out, locals())
-
-
 def nuclear_norm_default(input, keepdim=False, *, out=None):
     """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(nuclear_norm_default, input):
+    if state.active_modes and intercepts(nuclear_norm_default, input, out):
         return call(nuclear_norm_default, input, keepdim, out=out)
-    if out is not None:
-        return nuclear_norm_default_out(input, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+        if out is not None:  # nuclear_norm.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nuclear_norm", input, out)
+            return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
         return ops.nuclear_norm_dim(input, (-2, -1), keepdim)
     except CALL_ERRORS as error:
         return failed(error, nuclear_norm_default, locals())
 
 
-def nuclear_norm_default_out(input, keepdim=False, *, out):
-    """nuclear_norm.out(Tensor self, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nuclear_norm_default_out, input, out):
-        return call(nuclear_norm_default_out, input, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nuclear_norm", input, out)
-        return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, nuclear_norm_default_out, locals())
-
-
 def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
     """nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(nuclear_norm_dim, input):
+    if state.active_modes and intercepts(nuclear_norm_dim, input, out):
         return call(nuclear_norm_dim, input, dim, keepdim, out=out)
-    if out is not None:
-        return nuclear_norm_dim_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3091,6 +2287,12 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
             dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+        if out is not None:  # nuclear_norm.dim_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nuclear_norm", input, out)
+            return composite_matrix_norms.nuclear_norm_dim_out(input, dim, keepdim, out=out)
         return composite_matrix_norms.nuclear_norm_dim(input, dim, keepdim)
     except CALL_ERRORS as error:
         return failed(error, nuclear_norm_dim, locals())
@@ -3112,26 +2314,6 @@ def nuclear_norm(*args, **kwargs):
     return raise_no_overload(nuclear_norm, (nuclear_norm_default, nuclear_norm_dim), args, kwargs)
 
 
-def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
-    """nuclear_norm.dim_out(Tensor self, int[2] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nuclear_norm_dim_out, input, out):
-        return call(nuclear_norm_dim_out, input, dim, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is int:
-            dim = (dim, dim)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nuclear_norm", input, out)
-        return composite_matrix_norms.nuclear_norm_dim_out(input, dim, keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, nuclear_norm_dim_out, locals())
-
-
 def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
     """frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
     frobenius_norm(input, dim, keepdim=False, *, out=None)
@@ -3140,10 +2322,8 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(frobenius_norm, input):
+    if state.active_modes and intercepts(frobenius_norm, input, out):
         return call(frobenius_norm, input, dim, keepdim, out=out)
-    if out is not None:
-        return frobenius_norm_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3153,37 +2333,21 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
             dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+        if out is not None:  # frobenius_norm.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("frobenius_norm", input, out)
+            return composite_matrix_norms.frobenius_norm_out(input, dim, keepdim, out=out)
         return composite_matrix_norms.frobenius_norm(input, dim, keepdim)
     except CALL_ERRORS as error:
         return failed(error, frobenius_norm, locals())
 
 
-def frobenius_norm_out(input, dim, keepdim=False, *, out):
-    """frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(frobenius_norm_out, input, out):
-        return call(frobenius_norm_out, input, dim, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("frobenius_norm", input, out)
-        return composite_matrix_norms.frobenius_norm_out(input, dim, keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, frobenius_norm_out, locals())
-
-
 def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
     """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(linalg_norm_default, input):
+    if state.active_modes and intercepts(linalg_norm_default, input, out):
         return call(linalg_norm_default, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return linalg_norm_default_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3197,41 +2361,21 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
             keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
+        if out is not None:  # linalg_norm.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_norm", input, out)
+            return composite_matrix_norms.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         return failed(error, linalg_norm_default, locals())
 
 
-def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=None, out):
-    """linalg_norm.out(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_norm_default_out, input, out):
-        return call(linalg_norm_default_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if ord is not None and type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "linalg_norm", "ord", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_norm", "dtype")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_norm", input, out)
-        return composite_matrix_norms.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_norm_default_out, locals())
-
-
 def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=None):
     """linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(linalg_norm_ord_str, input):
+    if state.active_modes and intercepts(linalg_norm_ord_str, input, out):
         return call(linalg_norm_ord_str, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return linalg_norm_ord_str_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3245,6 +2389,12 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
             keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_norm", "dtype")
+        if out is not None:  # linalg_norm.ord_str_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_norm", input, out)
+            return composite_matrix_norms.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         return failed(error, linalg_norm_ord_str, locals())
@@ -3272,73 +2422,41 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
     )
 
 
-def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, out):
-    """linalg_norm.ord_str_out(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_norm_ord_str_out, input, out):
-        return call(linalg_norm_ord_str_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(ord) is not str:
-            ord = str_of(ord, "linalg_norm", "ord", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_norm", "dtype")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_norm", input, out)
-        return composite_matrix_norms.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_norm_ord_str_out, locals())
-
-
 def linalg_cond_default(input, p=None, *, out=None):
     """linalg_cond(Tensor self, Scalar? p=None) -> Tensor"""
-    if state.active_modes and intercepts(linalg_cond_default, input):
+    if state.active_modes and intercepts(linalg_cond_default, input, out):
         return call(linalg_cond_default, input, p, out=out)
-    if out is not None:
-        return linalg_cond_default_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if p is not None and type(p) is not int and type(p) is not float:
             p = scalar_of(p, "linalg_cond", "p", 2)
+        if out is not None:  # linalg_cond.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_cond", input, out)
+            return composite_matrix_norms.linalg_cond_out(input, p, out=out)
         return composite_matrix_norms.linalg_cond(input, p)
     except CALL_ERRORS as error:
         return failed(error, linalg_cond_default, locals())
 
 
-def linalg_cond_default_out(input, p=None, *, out):
-    """linalg_cond.out(Tensor self, Scalar? p=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_cond_default_out, input, out):
-        return call(linalg_cond_default_out, input, p, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if p is not None and type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "linalg_cond", "p", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_cond", input, out)
-        return composite_matrix_norms.linalg_cond_out(input, p, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_cond_default_out, locals())
-
-
 def linalg_cond_p_str(input, p, *, out=None):
     """linalg_cond.p_str(Tensor self, str p) -> Tensor"""
-    if state.active_modes and intercepts(linalg_cond_p_str, input):
+    if state.active_modes and intercepts(linalg_cond_p_str, input, out):
         return call(linalg_cond_p_str, input, p, out=out)
-    if out is not None:
-        return linalg_cond_p_str_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(p) is not str:
             p = str_of(p, "linalg_cond", "p", 2)
+        if out is not None:  # linalg_cond.p_str_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_cond", input, out)
+            return composite_matrix_norms.linalg_cond_named_out(input, p, out=out)
         return composite_matrix_norms.linalg_cond_named(input, p)
     except CALL_ERRORS as error:
         return failed(error, linalg_cond_p_str, locals())
@@ -3357,28 +2475,10 @@ def linalg_cond(input, p=None, *, out=None):
     return raise_no_overload(linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {"out": out})
 
 
-def linalg_cond_p_str_out(input, p, *, out):
-    """linalg_cond.p_str_out(Tensor self, str p, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_cond_p_str_out, input, out):
-        return call(linalg_cond_p_str_out, input, p, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(p) is not str:
-            p = str_of(p, "linalg_cond", "p", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_cond", input, out)
-        return composite_matrix_norms.linalg_cond_named_out(input, p, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_cond_p_str_out, locals())
-
-
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_tensor, input, atol, rtol):
+    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_tensor, input, atol, rtol, out):
         return call(linalg_matrix_rank_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if out is not None:
-        return linalg_matrix_rank_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not (
             isinstance(input, Tensor)
@@ -3388,39 +2488,22 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
             raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+        if out is not None:  # linalg_matrix_rank.atol_rtol_tensor_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
+            return write_out(
+                out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+            )
         return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_rank_atol_rtol_tensor, locals())
 
 
-def linalg_matrix_rank_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
-    """linalg_matrix_rank.atol_rtol_tensor_out(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_tensor_out, input, atol, rtol, out):
-        return call(linalg_matrix_rank_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    try:
-        if not (
-            isinstance(input, Tensor)
-            and (atol is None or isinstance(atol, Tensor))
-            and (rtol is None or isinstance(rtol, Tensor))
-            and isinstance(out, Tensor)
-        ):
-            raise NotATensor
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
-        refuse_grad("linalg_matrix_rank", input, atol, rtol, out)
-        return write_out(
-            out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_atol_rtol_tensor_out, locals())
-
-
 def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_float, input):
+    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_float, input, out):
         return call(linalg_matrix_rank_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if out is not None:
-        return linalg_matrix_rank_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3430,39 +2513,23 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
             rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
+        if out is not None:  # linalg_matrix_rank.atol_rtol_float_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_matrix_rank", input, out)
+            return write_out(
+                out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
+            )
         return composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_rank_atol_rtol_float, locals())
 
 
-def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
-    """linalg_matrix_rank.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matrix_rank_atol_rtol_float_out, input, out):
-        return call(linalg_matrix_rank_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if atol is not None and type(atol) is not float:
-            atol = float_of(atol, "linalg_matrix_rank", "atol")
-        if rtol is not None and type(rtol) is not float:
-            rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_matrix_rank", input, out)
-        return write_out(
-            out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_atol_rtol_float_out, locals())
-
-
 def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
     """linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matrix_rank_default, input):
+    if state.active_modes and intercepts(linalg_matrix_rank_default, input, out):
         return call(linalg_matrix_rank_default, input, tol, hermitian, out=out)
-    if out is not None:
-        return linalg_matrix_rank_default_out(input, tol, hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3470,40 +2537,32 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
             tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+        if out is not None:  # linalg_matrix_rank.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_matrix_rank", input, out)
+            return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
         return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_rank_default, locals())
 
 
-def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
-    """linalg_matrix_rank.out(Tensor self, float tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matrix_rank_default_out, input, out):
-        return call(linalg_matrix_rank_default_out, input, tol, hermitian, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(tol) is not float:
-            tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_matrix_rank", input, out)
-        return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
-    except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_default_out, locals())
-
-
 def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
     """linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_matrix_rank_tol_tensor, input, tol):
+    if state.active_modes and intercepts(linalg_matrix_rank_tol_tensor, input, tol, out):
         return call(linalg_matrix_rank_tol_tensor, input, tol, hermitian, out=out)
-    if out is not None:
-        return linalg_matrix_rank_tol_tensor_out(input, tol, hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(tol, Tensor)):
             raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
+        if out is not None:  # linalg_matrix_rank.out_tol_tensor
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_matrix_rank", input, tol, out)
+            return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
         return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_matrix_rank_tol_tensor, locals())
@@ -3538,28 +2597,10 @@ def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None,
     )
 
 
-def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
-    """linalg_matrix_rank.out_tol_tensor(Tensor input, Tensor tol, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_matrix_rank_tol_tensor_out, input, tol, out):
-        return call(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(tol, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-        if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_matrix_rank", input, tol, out)
-        return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
-    except CALL_ERRORS as error:
-        return failed(error, linalg_matrix_rank_tol_tensor_out, locals())
-
-
 def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_pinv_atol_rtol_tensor, input, atol, rtol):
+    if state.active_modes and intercepts(linalg_pinv_atol_rtol_tensor, input, atol, rtol, out):
         return call(linalg_pinv_atol_rtol_tensor, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if out is not None:
-        return linalg_pinv_atol_rtol_tensor_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not (
             isinstance(input, Tensor)
@@ -3569,6 +2610,12 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
             raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+        if out is not None:  # linalg_pinv.atol_rtol_tensor_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_pinv", input, out)
+            return composite_matrix_norms.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
         if atol is not None and atol._mt_edge is not None:
             check_constant("linalg_pinv", "atol", atol)
         if rtol is not None and rtol._mt_edge is not None:
@@ -3595,33 +2642,10 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         return failed(error, linalg_pinv_atol_rtol_tensor, locals())
 
 
-def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=False, out):
-    """linalg_pinv.atol_rtol_tensor_out(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_pinv_atol_rtol_tensor_out, input, atol, rtol, out):
-        return call(linalg_pinv_atol_rtol_tensor_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    try:
-        if not (
-            isinstance(input, Tensor)
-            and (atol is None or isinstance(atol, Tensor))
-            and (rtol is None or isinstance(rtol, Tensor))
-            and isinstance(out, Tensor)
-        ):
-            raise NotATensor
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_pinv", input, out)
-        return composite_matrix_norms.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_atol_rtol_tensor_out, locals())
-
-
 def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_pinv_atol_rtol_float, input):
+    if state.active_modes and intercepts(linalg_pinv_atol_rtol_float, input, out):
         return call(linalg_pinv_atol_rtol_float, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    if out is not None:
-        return linalg_pinv_atol_rtol_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3631,37 +2655,23 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
             rtol = float_of(rtol, "linalg_pinv", "rtol")
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+        if out is not None:  # linalg_pinv.atol_rtol_float_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_pinv", input, out)
+            return composite_matrix_norms.linalg_pinv_float_out(
+                input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
+            )
         return composite_matrix_norms.linalg_pinv_float(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_pinv_atol_rtol_float, locals())
 
 
-def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=False, out):
-    """linalg_pinv.atol_rtol_float_out(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_pinv_atol_rtol_float_out, input, out):
-        return call(linalg_pinv_atol_rtol_float_out, input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if atol is not None and type(atol) is not float:
-            atol = float_of(atol, "linalg_pinv", "atol")
-        if rtol is not None and type(rtol) is not float:
-            rtol = float_of(rtol, "linalg_pinv", "rtol")
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_pinv", input, out)
-        return composite_matrix_norms.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_atol_rtol_float_out, locals())
-
-
 def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
     """linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_pinv_default, input):
+    if state.active_modes and intercepts(linalg_pinv_default, input, out):
         return call(linalg_pinv_default, input, rcond, hermitian, out=out)
-    if out is not None:
-        return linalg_pinv_default_out(input, rcond, hermitian, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3669,40 +2679,32 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
             rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+        if out is not None:  # linalg_pinv.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_pinv", input, out)
+            return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
         return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_pinv_default, locals())
 
 
-def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
-    """linalg_pinv.out(Tensor self, float rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_pinv_default_out, input, out):
-        return call(linalg_pinv_default_out, input, rcond, hermitian, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(rcond) is not float:
-            rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_pinv", input, out)
-        return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_default_out, locals())
-
-
 def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
     """linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
-    if state.active_modes and intercepts(linalg_pinv_rcond_tensor, input, rcond):
+    if state.active_modes and intercepts(linalg_pinv_rcond_tensor, input, rcond, out):
         return call(linalg_pinv_rcond_tensor, input, rcond, hermitian, out=out)
-    if out is not None:
-        return linalg_pinv_rcond_tensor_out(input, rcond, hermitian, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(rcond, Tensor)):
             raise NotATensor
         if hermitian is not False and hermitian is not True:
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
+        if out is not None:  # linalg_pinv.out_rcond_tensor
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_pinv", input, rcond, out)
+            return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
         return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_pinv_rcond_tensor, locals())
@@ -3736,22 +2738,6 @@ def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=
     )
 
 
-def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
-    """linalg_pinv.out_rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_pinv_rcond_tensor_out, input, rcond, out):
-        return call(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(rcond, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if hermitian is not False and hermitian is not True:
-            hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-        if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_pinv", input, rcond, out)
-        return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_pinv_rcond_tensor_out, locals())
-
-
 def pinverse(input, rcond=1e-15):
     """pinverse(Tensor self, float rcond=1e-15) -> Tensor"""
     if state.active_modes and intercepts(pinverse, input):
@@ -3768,10 +2754,8 @@ def pinverse(input, rcond=1e-15):
 
 def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
     """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
-    if state.active_modes and intercepts(linalg_lstsq, input, b):
+    if state.active_modes and intercepts(linalg_lstsq, input, b, out):
         return call(linalg_lstsq, input, b, rcond, driver=driver, out=out)
-    if out is not None:
-        return linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(b, Tensor)):
             raise NotATensor
@@ -3779,6 +2763,13 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
             rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
         if driver is not None and type(driver) is not str:
             driver = str_of(driver, "linalg_lstsq", "driver")
+        if out is not None:  # linalg_lstsq.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("linalg_lstsq", input, b, *out)
+            return return_types.linalg_lstsq_out(
+                composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
+            )
         node = None
         if (
             not (input._mt_edge is b._mt_edge is None)
@@ -3803,162 +2794,97 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
         return failed(error, linalg_lstsq, locals())
 
 
-def linalg_lstsq_out(input, b, rcond=None, *, driver=None, out):
-    """linalg_lstsq.out(Tensor self, Tensor b, float? rcond=None, *, str? driver=None, Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values) -> (Tensor(a!) solution, Tensor(b!) residuals, Tensor(c!) rank, Tensor(d!) singular_values)"""
-    if state.active_modes and intercepts(linalg_lstsq_out, input, b, out):
-        return call(linalg_lstsq_out, input, b, rcond, driver=driver, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(b, Tensor)):
-            raise NotATensor
-        if rcond is not None and type(rcond) is not float:
-            rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "linalg_lstsq", "driver")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("linalg_lstsq", input, b, *out)
-        return return_types.linalg_lstsq_out(
-            composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_lstsq_out, locals())
-
-
 def linalg_tensorinv(input, ind=2, *, out=None):
     """linalg_tensorinv(Tensor self, int ind=2) -> Tensor"""
-    if state.active_modes and intercepts(linalg_tensorinv, input):
+    if state.active_modes and intercepts(linalg_tensorinv, input, out):
         return call(linalg_tensorinv, input, ind, out=out)
-    if out is not None:
-        return linalg_tensorinv_out(input, ind, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(ind) is not int or not -(2**63) <= ind < 2**63:
             ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+        if out is not None:  # linalg_tensorinv.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_tensorinv", input, out)
+            return composite_decomposition_forms.linalg_tensorinv_out(input, ind, out=out)
         return composite_decompositions.linalg_tensorinv(input, ind)
     except CALL_ERRORS as error:
         return failed(error, linalg_tensorinv, locals())
 
 
-def linalg_tensorinv_out(input, ind=2, *, out):
-    """linalg_tensorinv.out(Tensor self, int ind=2, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_tensorinv_out, input, out):
-        return call(linalg_tensorinv_out, input, ind, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(ind) is not int or not -(2**63) <= ind < 2**63:
-            ind = int_of(ind, "linalg_tensorinv", "ind", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_tensorinv", input, out)
-        return composite_decomposition_forms.linalg_tensorinv_out(input, ind, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_tensorinv_out, locals())
-
-
 def linalg_tensorsolve(input, other, dims=None, *, out=None):
     """linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor"""
-    if state.active_modes and intercepts(linalg_tensorsolve, input, other):
+    if state.active_modes and intercepts(linalg_tensorsolve, input, other, out):
         return call(linalg_tensorsolve, input, other, dims, out=out)
-    if out is not None:
-        return linalg_tensorsolve_out(input, other, dims, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
         if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
             dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
+        if out is not None:  # linalg_tensorsolve.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_tensorsolve", input, other, out)
+            return composite_decomposition_forms.linalg_tensorsolve_out(input, other, dims, out=out)
         return composite_decompositions.linalg_tensorsolve(input, other, dims)
     except CALL_ERRORS as error:
         return failed(error, linalg_tensorsolve, locals())
 
 
-def linalg_tensorsolve_out(input, other, dims=None, *, out):
-    """linalg_tensorsolve.out(Tensor self, Tensor other, int[]? dims=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_tensorsolve_out, input, other, out):
-        return call(linalg_tensorsolve_out, input, other, dims, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
-            dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_tensorsolve", input, other, out)
-        return composite_decomposition_forms.linalg_tensorsolve_out(input, other, dims, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_tensorsolve_out, locals())
-
-
 def linalg_multi_dot(tensors, *, out=None):
     """linalg_multi_dot(Tensor[] tensors) -> Tensor"""
-    if state.active_modes and intercepts(linalg_multi_dot, tensors):
+    if state.active_modes and intercepts(linalg_multi_dot, tensors, out):
         return call(linalg_multi_dot, tensors, out=out)
-    if out is not None:
-        return linalg_multi_dot_out(tensors, out=out)
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
+        if out is not None:  # linalg_multi_dot.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("linalg_multi_dot", *tensors, out)
+            return composite_products.linalg_multi_dot_out(tensors, out=out)
         return composite_products.linalg_multi_dot(tensors)
     except CALL_ERRORS as error:
         return failed(error, linalg_multi_dot, locals())
 
 
-def linalg_multi_dot_out(tensors, *, out):
-    """linalg_multi_dot.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_multi_dot_out, tensors, out):
-        return call(linalg_multi_dot_out, tensors, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
-            raise NotATensor
-        refuse_grad("linalg_multi_dot", *tensors, out)
-        return composite_products.linalg_multi_dot_out(tensors, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_multi_dot_out, locals())
-
-
 def chain_matmul(matrices, *, out=None):
     """chain_matmul(Tensor[] matrices) -> Tensor"""
-    if state.active_modes and intercepts(chain_matmul, matrices):
+    if state.active_modes and intercepts(chain_matmul, matrices, out):
         return call(chain_matmul, matrices, out=out)
-    if out is not None:
-        return chain_matmul_out(matrices, out=out)
     try:
         if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
             raise NotATensor
+        if out is not None:  # chain_matmul.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("chain_matmul", *matrices, out)
+            return composite_products.chain_matmul_out(matrices, out=out)
         return composite_products.chain_matmul(matrices)
     except CALL_ERRORS as error:
         return failed(error, chain_matmul, locals())
-
-
-def chain_matmul_out(matrices, *, out):
-    """chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(chain_matmul_out, matrices, out):
-        return call(chain_matmul_out, matrices, out=out)
-    try:
-        if not isinstance(out, Tensor):
-            raise NotATensor
-        if type(matrices) is not list and not isinstance(matrices, (list, tuple)):
-            raise NotATensor
-        refuse_grad("chain_matmul", *matrices, out)
-        return composite_products.chain_matmul_out(matrices, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, chain_matmul_out, locals())
 
 
 def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(linalg_cross, input, other):
+    if state.active_modes and intercepts(linalg_cross, input, other, out):
         return call(linalg_cross, input, other, dim=dim, out=out)
-    if out is not None:
-        return linalg_cross_out(input, other, dim=dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "linalg_cross", "dim")
+        if out is not None:  # linalg_cross.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_cross", input, other, out)
+            return composite_products.linalg_cross_out(input, other, dim=dim, out=out)
         node = None
         if (
             not (input._mt_edge is other._mt_edge is None)
@@ -3980,54 +2906,26 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
         return failed(error, linalg_cross, locals())
 
 
-def linalg_cross_out(input, other, *, dim=-1, out):
-    """linalg_cross.out(Tensor self, Tensor other, *, int dim=-1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_cross_out, input, other, out):
-        return call(linalg_cross_out, input, other, dim=dim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "linalg_cross", "dim")
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_cross", input, other, out)
-        return composite_products.linalg_cross_out(input, other, dim=dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, linalg_cross_out, locals())
-
-
 def cross(input, other, dim=None, *, out=None, axis=None):
     """cross(Tensor self, Tensor other, int? dim=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(cross, input, other):
+    if state.active_modes and intercepts(cross, input, other, out):
         return call(cross, input, other, dim, out=out)
-    if out is not None:
-        return cross_out(input, other, dim, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "cross", "dim", 3)
+        if out is not None:  # cross.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cross", input, other, out)
+            return composite_products.cross_out(input, other, dim, out=out)
         return composite_products.cross(input, other, dim)
     except CALL_ERRORS as error:
         return failed(error, cross, locals())
-
-
-def cross_out(input, other, dim=None, *, out):
-    """cross.out(Tensor self, Tensor other, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cross_out, input, other, out):
-        return call(cross_out, input, other, dim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "cross", "dim", 3)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cross", input, other, out)
-        return composite_products.cross_out(input, other, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, cross_out, locals())
 
 
 def linalg_vander(x, *, N=None):
@@ -4166,6 +3064,96 @@ def bilinear(input1, input2, weight, bias=None):
     ):
         return raise_bad_argument(bilinear, input1, input2, weight, bias)
     return composite_bilinear.bilinear(input1, input2, weight, bias)
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+mm_out = out_form(mm)
+bmm_out = out_form(bmm)
+mv_out = out_form(mv)
+dot_out = out_form(dot)
+matmul_out = out_form(matmul)
+addmm_out = out_form(addmm)
+baddbmm_out = out_form(baddbmm)
+addmv_out = out_form(addmv)
+addbmm_out = out_form(addbmm)
+addr_out = out_form(addr)
+vdot_out = out_form(vdot)
+linear_out = out_form(linear)
+outer_out = out_form(outer)
+tensordot_out = out_form(tensordot)
+ger_out = out_form(ger)
+inner_out = out_form(inner)
+kron_out = out_form(kron)
+matrix_power_out = out_form(matrix_power)
+linalg_vecdot_out = out_form(linalg_vecdot)
+linalg_inv_ex_out = out_form(linalg_inv_ex)
+linalg_inv_out = out_form(linalg_inv)
+inverse_out = out_form(inverse)
+_linalg_det_out = out_form(_linalg_det)
+linalg_det_out = out_form(linalg_det)
+_linalg_slogdet_out = out_form(_linalg_slogdet)
+linalg_slogdet_out = out_form(linalg_slogdet)
+slogdet_out = out_form(slogdet)
+_linalg_solve_ex_out = out_form(_linalg_solve_ex)
+linalg_solve_ex_out = out_form(linalg_solve_ex)
+linalg_solve_out = out_form(linalg_solve)
+linalg_lu_factor_ex_out = out_form(linalg_lu_factor_ex)
+linalg_lu_factor_out = out_form(linalg_lu_factor)
+lu_unpack_out = out_form(lu_unpack)
+linalg_lu_out = out_form(linalg_lu)
+linalg_lu_solve_out = out_form(linalg_lu_solve)
+lu_solve_out = out_form(lu_solve)
+linalg_solve_triangular_out = out_form(linalg_solve_triangular)
+triangular_solve_out = out_form(triangular_solve)
+linalg_cholesky_ex_out = out_form(linalg_cholesky_ex)
+linalg_cholesky_out = out_form(linalg_cholesky)
+cholesky_out = out_form(cholesky)
+cholesky_solve_out = out_form(cholesky_solve)
+cholesky_inverse_out = out_form(cholesky_inverse)
+linalg_qr_out = out_form(linalg_qr)
+qr_out = out_form(qr)
+geqrf_out = out_form(geqrf)
+linalg_householder_product_out = out_form(linalg_householder_product)
+orgqr_out = out_form(orgqr)
+ormqr_out = out_form(ormqr)
+linalg_ldl_factor_ex_out = out_form(linalg_ldl_factor_ex)
+linalg_ldl_factor_out = out_form(linalg_ldl_factor)
+linalg_ldl_solve_out = out_form(linalg_ldl_solve)
+_linalg_svd_out = out_form(_linalg_svd)
+linalg_svd_out = out_form(linalg_svd)
+linalg_svdvals_out = out_form(linalg_svdvals)
+svd_out = out_form(svd)
+_linalg_eigh_out = out_form(_linalg_eigh)
+linalg_eigh_out = out_form(linalg_eigh)
+linalg_eigvalsh_out = out_form(linalg_eigvalsh)
+linalg_eig_out = out_form(linalg_eig)
+linalg_eigvals_out = out_form(linalg_eigvals)
+linalg_matrix_power_out = out_form(linalg_matrix_power)
+linalg_matmul_out = out_form(linalg_matmul)
+linalg_matrix_norm_default_out = out_form(linalg_matrix_norm_default)
+linalg_matrix_norm_str_ord_out = out_form(linalg_matrix_norm_str_ord)
+nuclear_norm_default_out = out_form(nuclear_norm_default)
+nuclear_norm_dim_out = out_form(nuclear_norm_dim)
+frobenius_norm_out = out_form(frobenius_norm)
+linalg_norm_default_out = out_form(linalg_norm_default)
+linalg_norm_ord_str_out = out_form(linalg_norm_ord_str)
+linalg_cond_default_out = out_form(linalg_cond_default)
+linalg_cond_p_str_out = out_form(linalg_cond_p_str)
+linalg_matrix_rank_atol_rtol_tensor_out = out_form(linalg_matrix_rank_atol_rtol_tensor)
+linalg_matrix_rank_atol_rtol_float_out = out_form(linalg_matrix_rank_atol_rtol_float)
+linalg_matrix_rank_default_out = out_form(linalg_matrix_rank_default)
+linalg_matrix_rank_tol_tensor_out = out_form(linalg_matrix_rank_tol_tensor)
+linalg_pinv_atol_rtol_tensor_out = out_form(linalg_pinv_atol_rtol_tensor)
+linalg_pinv_atol_rtol_float_out = out_form(linalg_pinv_atol_rtol_float)
+linalg_pinv_default_out = out_form(linalg_pinv_default)
+linalg_pinv_rcond_tensor_out = out_form(linalg_pinv_rcond_tensor)
+linalg_lstsq_out = out_form(linalg_lstsq)
+linalg_tensorinv_out = out_form(linalg_tensorinv)
+linalg_tensorsolve_out = out_form(linalg_tensorsolve)
+linalg_multi_dot_out = out_form(linalg_multi_dot)
+chain_matmul_out = out_form(chain_matmul)
+linalg_cross_out = out_form(linalg_cross)
+cross_out = out_form(cross)
 
 
 complete(__name__)

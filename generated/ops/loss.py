@@ -32,6 +32,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _nll_loss_forward_kernels = kernel_table("nll_loss_forward")
@@ -53,10 +54,8 @@ __ctc_loss_backward_Tensor_kernels = kernel_table("_ctc_loss_backward.Tensor")
 
 def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    if state.active_modes and intercepts(nll_loss_forward, input, target, weight):
+    if state.active_modes and intercepts(nll_loss_forward, input, target, weight, out):
         return call(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
-    if out is not None:
-        return nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
@@ -65,6 +64,17 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
+        if out is not None:  # nll_loss_forward.output
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("nll_loss_forward", input, *out)
+            arrays = _nll_loss_forward_kernels[type(input_array)](
+                input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         if weight is not None and weight._mt_edge is not None:
             check_constant("nll_loss_forward", "weight", weight)
         node = None
@@ -88,40 +98,12 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         return failed(error, nll_loss_forward, locals())
 
 
-def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out):
-    """nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(nll_loss_forward_out, input, target, weight, out):
-        return call(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-            ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        target_array = target._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("nll_loss_forward", input, *out)
-        arrays = _nll_loss_forward_kernels[type(input_array)](
-            input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, nll_loss_forward_out, locals())
-
-
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    if state.active_modes and intercepts(nll_loss_backward, grad_output, input, target, weight, total_weight):
+    if state.active_modes and intercepts(nll_loss_backward, grad_output, input, target, weight, total_weight, out):
         return call(
             nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    if out is not None:
-        return nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
@@ -132,6 +114,25 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         total_weight_array = total_weight._mt_array
+        if out is not None:  # nll_loss_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nll_loss_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _nll_loss_backward_kernels[type(grad_output_array)](
+                    grad_output_array,
+                    input_array,
+                    target_array,
+                    weight_array,
+                    reduction,
+                    ignore_index,
+                    total_weight_array,
+                    out=out_array,
+                ),
+            )
         if weight is not None and weight._mt_edge is not None:
             check_constant("nll_loss_backward", "weight", weight)
         if total_weight._mt_edge is not None:
@@ -160,48 +161,10 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         return failed(error, nll_loss_backward, locals())
 
 
-def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
-    """nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nll_loss_backward_out, grad_output, input, target, weight, total_weight, out):
-        return call(
-            nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-            ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        target_array = target._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        total_weight_array = total_weight._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nll_loss_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _nll_loss_backward_kernels[type(grad_output_array)](
-                grad_output_array,
-                input_array,
-                target_array,
-                weight_array,
-                reduction,
-                ignore_index,
-                total_weight_array,
-                out=out_array,
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, nll_loss_backward_out, locals())
-
-
 def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
     """nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
-    if state.active_modes and intercepts(nll_loss, input, target, weight):
+    if state.active_modes and intercepts(nll_loss, input, target, weight, out):
         return call(nll_loss, input, target, weight, reduction, ignore_index, out=out)
-    if out is not None:
-        return nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
     try:
         if not (
             isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
@@ -211,39 +174,20 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
             reduction = int_of(reduction, "nll_loss", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
+        if out is not None:  # nll_loss.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("nll_loss", input, target, weight, out)
+            return composite_loss.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
         return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
         return failed(error, nll_loss, locals())
 
 
-def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
-    """nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nll_loss_out, input, target, weight, out):
-        return call(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    try:
-        if not (
-            isinstance(input, Tensor)
-            and isinstance(target, Tensor)
-            and (weight is None or isinstance(weight, Tensor))
-            and isinstance(out, Tensor)
-        ):
-            raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "nll_loss", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-            ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
-        refuse_grad("nll_loss", input, target, weight, out)
-        return composite_loss.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, nll_loss_out, locals())
-
-
 def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=None):
     """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    if state.active_modes and intercepts(nll_loss2d_forward, input, target, weight):
+    if state.active_modes and intercepts(nll_loss2d_forward, input, target, weight, out):
         return call(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
-    if out is not None:
-        return nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
@@ -252,6 +196,17 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
+        if out is not None:  # nll_loss2d_forward.output
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("nll_loss2d_forward", input, *out)
+            arrays = _nll_loss2d_forward_kernels[type(input_array)](
+                input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         if weight is not None and weight._mt_edge is not None:
             check_constant("nll_loss2d_forward", "weight", weight)
         node = None
@@ -275,41 +230,11 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         return failed(error, nll_loss2d_forward, locals())
 
 
-def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, out):
-    """nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(nll_loss2d_forward_out, input, target, weight, out):
-        return call(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-            ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        target_array = target._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("nll_loss2d_forward", input, *out)
-        arrays = _nll_loss2d_forward_kernels[type(input_array)](
-            input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, nll_loss2d_forward_out, locals())
-
-
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    if state.active_modes and intercepts(nll_loss2d_backward, grad_output, input, target, weight, total_weight):
+    if state.active_modes and intercepts(nll_loss2d_backward, grad_output, input, target, weight, total_weight, out):
         return call(
             nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    if out is not None:
-        return nll_loss2d_backward_out(
-            grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
@@ -321,6 +246,25 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         total_weight_array = total_weight._mt_array
+        if out is not None:  # nll_loss2d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nll_loss2d_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _nll_loss2d_backward_kernels[type(grad_output_array)](
+                    grad_output_array,
+                    input_array,
+                    target_array,
+                    weight_array,
+                    reduction,
+                    ignore_index,
+                    total_weight_array,
+                    out=out_array,
+                ),
+            )
         if weight is not None and weight._mt_edge is not None:
             check_constant("nll_loss2d_backward", "weight", weight)
         if total_weight._mt_edge is not None:
@@ -349,50 +293,10 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         return failed(error, nll_loss2d_backward, locals())
 
 
-def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
-    """nll_loss2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(
-        nll_loss2d_backward_out, grad_output, input, target, weight, total_weight, out
-    ):
-        return call(
-            nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-            ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        target_array = target._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        total_weight_array = total_weight._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nll_loss2d_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _nll_loss2d_backward_kernels[type(grad_output_array)](
-                grad_output_array,
-                input_array,
-                target_array,
-                weight_array,
-                reduction,
-                ignore_index,
-                total_weight_array,
-                out=out_array,
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, nll_loss2d_backward_out, locals())
-
-
 def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
     """nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
-    if state.active_modes and intercepts(nll_loss2d, input, target, weight):
+    if state.active_modes and intercepts(nll_loss2d, input, target, weight, out):
         return call(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-    if out is not None:
-        return nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
     try:
         if not (
             isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
@@ -402,31 +306,14 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
             reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
         if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
             ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
+        if out is not None:  # nll_loss2d.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("nll_loss2d", input, target, weight, out)
+            return composite_loss.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
         return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
         return failed(error, nll_loss2d, locals())
-
-
-def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
-    """nll_loss2d.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nll_loss2d_out, input, target, weight, out):
-        return call(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    try:
-        if not (
-            isinstance(input, Tensor)
-            and isinstance(target, Tensor)
-            and (weight is None or isinstance(weight, Tensor))
-            and isinstance(out, Tensor)
-        ):
-            raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-            ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
-        refuse_grad("nll_loss2d", input, target, weight, out)
-        return composite_loss.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, nll_loss2d_out, locals())
 
 
 def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
@@ -469,15 +356,22 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
 
 def mse_loss(input, target, reduction=0, *, out=None):
     """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
-    if state.active_modes and intercepts(mse_loss, input, target):
+    if state.active_modes and intercepts(mse_loss, input, target, out):
         return call(mse_loss, input, target, reduction, out=out)
-    if out is not None:
-        return mse_loss_out(input, target, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "mse_loss", "reduction", 3)
         input_array = input._mt_array
         target_array = target._mt_array
+        if out is not None:  # mse_loss.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mse_loss", input, target, out)
+            return adopt_result(
+                out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array)
+            )
         node = None
         if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -493,37 +387,33 @@ def mse_loss(input, target, reduction=0, *, out=None):
         return failed(error, mse_loss, locals())
 
 
-def mse_loss_out(input, target, reduction=0, *, out):
-    """mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mse_loss_out, input, target, out):
-        return call(mse_loss_out, input, target, reduction, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "mse_loss", "reduction", 3)
-        input_array = input._mt_array
-        target_array = target._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mse_loss", input, target, out)
-        return adopt_result(
-            out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, mse_loss_out, locals())
-
-
 def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     """mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
-    if state.active_modes and intercepts(mse_loss_backward, grad_output, input, target):
+    if state.active_modes and intercepts(mse_loss_backward, grad_output, input, target, out):
         return call(mse_loss_backward, grad_output, input, target, reduction, out=out)
-    if out is not None:
-        return mse_loss_backward_out(grad_output, input, target, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
+        if out is not None:  # mse_loss_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                grad_output._mt_edge is not None
+                or input._mt_edge is not None
+                or target._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("mse_loss_backward", grad_output, input, target, out)
+            return adopt_result(
+                out,
+                _mse_loss_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, target_array, reduction, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is target._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -551,34 +441,6 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
         return failed(error, mse_loss_backward, locals())
 
 
-def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
-    """mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mse_loss_backward_out, grad_output, input, target, out):
-        return call(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        target_array = target._mt_array
-        out_array = out._mt_array
-        if (
-            grad_output._mt_edge is not None
-            or input._mt_edge is not None
-            or target._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("mse_loss_backward", grad_output, input, target, out)
-        return adopt_result(
-            out,
-            _mse_loss_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, reduction, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, mse_loss_backward_out, locals())
-
-
 def l1_loss(input, target, reduction=0):
     """l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
     if state.active_modes and intercepts(l1_loss, input, target):
@@ -595,10 +457,8 @@ def l1_loss(input, target, reduction=0):
 
 def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
     """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
-    if state.active_modes and intercepts(smooth_l1_loss, input, target):
+    if state.active_modes and intercepts(smooth_l1_loss, input, target, out):
         return call(smooth_l1_loss, input, target, reduction, beta, out=out)
-    if out is not None:
-        return smooth_l1_loss_out(input, target, reduction, beta, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
@@ -606,6 +466,16 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
             beta = float_of(beta, "smooth_l1_loss", "beta", 4)
         input_array = input._mt_array
         target_array = target._mt_array
+        if out is not None:  # smooth_l1_loss.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("smooth_l1_loss", input, target, out)
+            return adopt_result(
+                out,
+                _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array),
+            )
         node = None
         if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -622,33 +492,10 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
         return failed(error, smooth_l1_loss, locals())
 
 
-def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
-    """smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(smooth_l1_loss_out, input, target, out):
-        return call(smooth_l1_loss_out, input, target, reduction, beta, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
-        if type(beta) is not float:
-            beta = float_of(beta, "smooth_l1_loss", "beta", 4)
-        input_array = input._mt_array
-        target_array = target._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("smooth_l1_loss", input, target, out)
-        return adopt_result(
-            out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, smooth_l1_loss_out, locals())
-
-
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=None):
     """smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"""
-    if state.active_modes and intercepts(smooth_l1_loss_backward, grad_output, input, target):
+    if state.active_modes and intercepts(smooth_l1_loss_backward, grad_output, input, target, out):
         return call(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
-    if out is not None:
-        return smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
@@ -657,6 +504,23 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
+        if out is not None:  # smooth_l1_loss_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                grad_output._mt_edge is not None
+                or input._mt_edge is not None
+                or target._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
+            return adopt_result(
+                out,
+                _smooth_l1_loss_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, target_array, reduction, beta, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is target._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -681,42 +545,10 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
         return failed(error, smooth_l1_loss_backward, locals())
 
 
-def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, out):
-    """smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(smooth_l1_loss_backward_out, grad_output, input, target, out):
-        return call(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
-        if type(beta) is not float:
-            beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        target_array = target._mt_array
-        out_array = out._mt_array
-        if (
-            grad_output._mt_edge is not None
-            or input._mt_edge is not None
-            or target._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
-        return adopt_result(
-            out,
-            _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, reduction, beta, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, smooth_l1_loss_backward_out, locals())
-
-
 def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
     """huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"""
-    if state.active_modes and intercepts(huber_loss, input, target):
+    if state.active_modes and intercepts(huber_loss, input, target, out):
         return call(huber_loss, input, target, reduction, delta, out=out)
-    if out is not None:
-        return huber_loss_out(input, target, reduction, delta, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
@@ -724,6 +556,12 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
             reduction = int_of(reduction, "huber_loss", "reduction", 3)
         if type(delta) is not float:
             delta = float_of(delta, "huber_loss", "delta", 4)
+        if out is not None:  # huber_loss.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("huber_loss", input, target, out)
+            return composite_loss.huber_loss_out(input, target, reduction, delta, out=out)
         node = None
         if (
             not (input._mt_edge is target._mt_edge is None)
@@ -746,24 +584,6 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
         return failed(error, huber_loss, locals())
 
 
-def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
-    """huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(huber_loss_out, input, target, out):
-        return call(huber_loss_out, input, target, reduction, delta, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(target, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "huber_loss", "reduction", 3)
-        if type(delta) is not float:
-            delta = float_of(delta, "huber_loss", "delta", 4)
-        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("huber_loss", input, target, out)
-        return composite_loss.huber_loss_out(input, target, reduction, delta, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, huber_loss_out, locals())
-
-
 def huber_loss_backward(grad_output, input, target, reduction, delta):
     """huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor"""
     if state.active_modes and intercepts(huber_loss_backward, grad_output, input, target):
@@ -782,16 +602,26 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
 
 def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
     """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
-    if state.active_modes and intercepts(binary_cross_entropy, input, target, weight):
+    if state.active_modes and intercepts(binary_cross_entropy, input, target, weight, out):
         return call(binary_cross_entropy, input, target, weight, reduction, out=out)
-    if out is not None:
-        return binary_cross_entropy_out(input, target, weight, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
+        if out is not None:  # binary_cross_entropy.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("binary_cross_entropy", input, target, out)
+            return adopt_result(
+                out,
+                _binary_cross_entropy_kernels[type(input_array)](
+                    input_array, target_array, weight_array, reduction, out=out_array
+                ),
+            )
         if weight is not None and weight._mt_edge is not None:
             check_constant("binary_cross_entropy", "weight", weight)
         node = None
@@ -815,35 +645,10 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
         return failed(error, binary_cross_entropy, locals())
 
 
-def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
-    """binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(binary_cross_entropy_out, input, target, weight, out):
-        return call(binary_cross_entropy_out, input, target, weight, reduction, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
-        input_array = input._mt_array
-        target_array = target._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("binary_cross_entropy", input, target, out)
-        return adopt_result(
-            out,
-            _binary_cross_entropy_kernels[type(input_array)](
-                input_array, target_array, weight_array, reduction, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, binary_cross_entropy_out, locals())
-
-
 def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=0, *, out=None):
     """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
-    if state.active_modes and intercepts(binary_cross_entropy_backward, grad_output, input, target, weight):
+    if state.active_modes and intercepts(binary_cross_entropy_backward, grad_output, input, target, weight, out):
         return call(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
-    if out is not None:
-        return binary_cross_entropy_backward_out(grad_output, input, target, weight, reduction, out=out)
     try:
         if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
             reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
@@ -851,6 +656,23 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
+        if out is not None:  # binary_cross_entropy_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                grad_output._mt_edge is not None
+                or input._mt_edge is not None
+                or target._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
+            return adopt_result(
+                out,
+                _binary_cross_entropy_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
+                ),
+            )
         if weight is not None and weight._mt_edge is not None:
             check_constant("binary_cross_entropy_backward", "weight", weight)
         node = None
@@ -879,35 +701,6 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         )
     except CALL_ERRORS as error:
         return failed(error, binary_cross_entropy_backward, locals())
-
-
-def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=0, *, out):
-    """binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(binary_cross_entropy_backward_out, grad_output, input, target, weight, out):
-        return call(binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
-    try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
-            reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        target_array = target._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        out_array = out._mt_array
-        if (
-            grad_output._mt_edge is not None
-            or input._mt_edge is not None
-            or target._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
-        return adopt_result(
-            out,
-            _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, binary_cross_entropy_backward_out, locals())
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
@@ -1387,6 +1180,22 @@ def kl_div(input, target, reduction=0, *, log_target=False):
         return composite_loss.kl_div(input, target, reduction, log_target=log_target)
     except CALL_ERRORS as error:
         return failed(error, kl_div, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+nll_loss_forward_out = out_form(nll_loss_forward)
+nll_loss_backward_out = out_form(nll_loss_backward)
+nll_loss_out = out_form(nll_loss)
+nll_loss2d_forward_out = out_form(nll_loss2d_forward)
+nll_loss2d_backward_out = out_form(nll_loss2d_backward)
+nll_loss2d_out = out_form(nll_loss2d)
+mse_loss_out = out_form(mse_loss)
+mse_loss_backward_out = out_form(mse_loss_backward)
+smooth_l1_loss_out = out_form(smooth_l1_loss)
+smooth_l1_loss_backward_out = out_form(smooth_l1_loss_backward)
+huber_loss_out = out_form(huber_loss)
+binary_cross_entropy_out = out_form(binary_cross_entropy)
+binary_cross_entropy_backward_out = out_form(binary_cross_entropy_backward)
 
 
 complete(__name__)

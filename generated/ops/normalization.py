@@ -36,6 +36,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _native_batch_norm_kernels = kernel_table("native_batch_norm")
@@ -46,10 +47,8 @@ _native_layer_norm_backward_kernels = kernel_table("native_layer_norm_backward")
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
-    if state.active_modes and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var):
+    if state.active_modes and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var, out):
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
-    if out is not None:
-        return native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     try:
         if training is not False and training is not True:
             training = bool_of(training, "native_batch_norm", "training", 6)
@@ -62,6 +61,25 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         bias_array = None if bias is None else bias._mt_array
         running_mean_array = None if running_mean is None else running_mean._mt_array
         running_var_array = None if running_var is None else running_var._mt_array
+        if out is not None:  # native_batch_norm.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("native_batch_norm", input, weight, bias, *out)
+            arrays = _native_batch_norm_kernels[type(input_array)](
+                input_array,
+                weight_array,
+                bias_array,
+                running_mean_array,
+                running_var_array,
+                training,
+                momentum,
+                eps,
+                out=out_arrays,
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         if running_mean is not None and running_mean._mt_edge is not None:
             check_constant("native_batch_norm", "running_mean", running_mean)
         if running_var is not None and running_var._mt_edge is not None:
@@ -98,46 +116,6 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         return result0, result1, result2
     except CALL_ERRORS as error:
         return failed(error, native_batch_norm, locals())
-
-
-def native_batch_norm_out(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out):
-    """native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd) -> (Tensor(a!), Tensor(b!), Tensor(c!))"""
-    if state.active_modes and intercepts(native_batch_norm_out, input, weight, bias, running_mean, running_var, out):
-        return call(
-            native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
-        )
-    try:
-        if training is not False and training is not True:
-            training = bool_of(training, "native_batch_norm", "training", 6)
-        if type(momentum) is not float:
-            momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
-        if type(eps) is not float:
-            eps = float_of(eps, "native_batch_norm", "eps", 8)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        bias_array = None if bias is None else bias._mt_array
-        running_mean_array = None if running_mean is None else running_mean._mt_array
-        running_var_array = None if running_var is None else running_var._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("native_batch_norm", input, weight, bias, *out)
-        arrays = _native_batch_norm_kernels[type(input_array)](
-            input_array,
-            weight_array,
-            bias_array,
-            running_mean_array,
-            running_var_array,
-            training,
-            momentum,
-            eps,
-            out=out_arrays,
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, native_batch_norm_out, locals())
 
 
 def native_batch_norm_backward(
@@ -671,6 +649,10 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         return composite_normalization.rms_norm(input, normalized_shape, weight, eps)
     except CALL_ERRORS as error:
         return failed(error, rms_norm, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+native_batch_norm_out = out_form(native_batch_norm)
 
 
 complete(__name__)

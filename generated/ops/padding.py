@@ -29,6 +29,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _constant_pad_nd_kernels = kernel_table("constant_pad_nd")
@@ -91,16 +92,21 @@ _pad = pad
 
 def reflection_pad1d(input, padding, *, out=None):
     """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
-    if state.active_modes and intercepts(reflection_pad1d, input):
+    if state.active_modes and intercepts(reflection_pad1d, input, out):
         return call(reflection_pad1d, input, padding, out=out)
-    if out is not None:
-        return reflection_pad1d_out(input, padding, out=out)
     try:
         if type(padding) is int:
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
         input_array = input._mt_array
+        if out is not None:  # reflection_pad1d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("reflection_pad1d", input, out)
+            return adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -112,24 +118,6 @@ def reflection_pad1d(input, padding, *, out=None):
         return wrap(_reflection_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, reflection_pad1d, locals())
-
-
-def reflection_pad1d_out(input, padding, *, out):
-    """reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(reflection_pad1d_out, input, out):
-        return call(reflection_pad1d_out, input, padding, out=out)
-    try:
-        if type(padding) is int:
-            padding = (padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("reflection_pad1d", input, out)
-        return adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, reflection_pad1d_out, locals())
 
 
 def reflection_pad1d_backward(grad_output, input, padding):
@@ -261,16 +249,21 @@ def reflection_pad3d_backward(grad_output, input, padding):
 
 def replication_pad1d(input, padding, *, out=None):
     """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
-    if state.active_modes and intercepts(replication_pad1d, input):
+    if state.active_modes and intercepts(replication_pad1d, input, out):
         return call(replication_pad1d, input, padding, out=out)
-    if out is not None:
-        return replication_pad1d_out(input, padding, out=out)
     try:
         if type(padding) is int:
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
         input_array = input._mt_array
+        if out is not None:  # replication_pad1d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("replication_pad1d", input, out)
+            return adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -282,24 +275,6 @@ def replication_pad1d(input, padding, *, out=None):
         return wrap(_replication_pad1d_kernels[type(input_array)](input_array, padding), node)
     except CALL_ERRORS as error:
         return failed(error, replication_pad1d, locals())
-
-
-def replication_pad1d_out(input, padding, *, out):
-    """replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(replication_pad1d_out, input, out):
-        return call(replication_pad1d_out, input, padding, out=out)
-    try:
-        if type(padding) is int:
-            padding = (padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("replication_pad1d", input, out)
-        return adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, replication_pad1d_out, locals())
 
 
 def replication_pad1d_backward(grad_output, input, padding):
@@ -427,6 +402,11 @@ def replication_pad3d_backward(grad_output, input, padding):
         )
     except CALL_ERRORS as error:
         return failed(error, replication_pad3d_backward, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+reflection_pad1d_out = out_form(reflection_pad1d)
+replication_pad1d_out = out_form(replication_pad1d)
 
 
 complete(__name__)

@@ -32,6 +32,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _angle_kernels = kernel_table("angle")
@@ -81,12 +82,17 @@ _nan_to_num_kernels = kernel_table("nan_to_num")
 
 def angle(input, *, out=None):
     """angle(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(angle, input):
+    if state.active_modes and intercepts(angle, input, out):
         return call(angle, input, out=out)
-    if out is not None:
-        return angle_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # angle.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("angle", input, out)
+            return adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -97,20 +103,6 @@ def angle(input, *, out=None):
         return wrap(_angle_kernels[type(input_array)](input_array), node)
     except CALL_ERRORS as error:
         return failed(error, angle, locals())
-
-
-def angle_out(input, *, out):
-    """angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(angle_out, input, out):
-        return call(angle_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("angle", input, out)
-        return adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, angle_out, locals())
 
 
 def _conj_physical(input):
@@ -133,12 +125,16 @@ def _conj_physical(input):
 
 def conj_physical(input, *, out=None):
     """conj_physical(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(conj_physical, input):
+    if state.active_modes and intercepts(conj_physical, input, out):
         return call(conj_physical, input, out=out)
-    if out is not None:
-        return conj_physical_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(conj_physical, input, out=out)
+    if out is not None:  # conj_physical.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(conj_physical, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("conj_physical", input, out)
+        return composite_pointwise.conj_physical_out(input, out=out)
     return ops._conj_physical(input) if input.is_complex() else input
 
 
@@ -151,25 +147,19 @@ def conj_physical_(input):
     return composite_pointwise.conj_physical_(input)
 
 
-def conj_physical_out(input, *, out):
-    """conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(conj_physical_out, input, out):
-        return call(conj_physical_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(conj_physical_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("conj_physical", input, out)
-    return composite_pointwise.conj_physical_out(input, out=out)
-
-
 def exp(input, *, out=None):
     """exp(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(exp, input):
+    if state.active_modes and intercepts(exp, input, out):
         return call(exp, input, out=out)
-    if out is not None:
-        return exp_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # exp.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("exp", input, out)
+            return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -208,28 +198,19 @@ def exp_(input):
         return failed(error, exp_, locals())
 
 
-def exp_out(input, *, out):
-    """exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(exp_out, input, out):
-        return call(exp_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("exp", input, out)
-        return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, exp_out, locals())
-
-
 def expm1(input, *, out=None):
     """expm1(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(expm1, input):
+    if state.active_modes and intercepts(expm1, input, out):
         return call(expm1, input, out=out)
-    if out is not None:
-        return expm1_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # expm1.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("expm1", input, out)
+            return adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -268,28 +249,19 @@ def expm1_(input):
         return failed(error, expm1_, locals())
 
 
-def expm1_out(input, *, out):
-    """expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(expm1_out, input, out):
-        return call(expm1_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("expm1", input, out)
-        return adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, expm1_out, locals())
-
-
 def exp2(input, *, out=None):
     """exp2(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(exp2, input):
+    if state.active_modes and intercepts(exp2, input, out):
         return call(exp2, input, out=out)
-    if out is not None:
-        return exp2_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # exp2.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("exp2", input, out)
+            return adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -328,28 +300,19 @@ def exp2_(input):
         return failed(error, exp2_, locals())
 
 
-def exp2_out(input, *, out):
-    """exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(exp2_out, input, out):
-        return call(exp2_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("exp2", input, out)
-        return adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, exp2_out, locals())
-
-
 def log(input, *, out=None):
     """log(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(log, input):
+    if state.active_modes and intercepts(log, input, out):
         return call(log, input, out=out)
-    if out is not None:
-        return log_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # log.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("log", input, out)
+            return adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -386,28 +349,19 @@ def log_(input):
         return failed(error, log_, locals())
 
 
-def log_out(input, *, out):
-    """log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(log_out, input, out):
-        return call(log_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("log", input, out)
-        return adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, log_out, locals())
-
-
 def log2(input, *, out=None):
     """log2(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(log2, input):
+    if state.active_modes and intercepts(log2, input, out):
         return call(log2, input, out=out)
-    if out is not None:
-        return log2_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # log2.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("log2", input, out)
+            return adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -444,28 +398,19 @@ def log2_(input):
         return failed(error, log2_, locals())
 
 
-def log2_out(input, *, out):
-    """log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(log2_out, input, out):
-        return call(log2_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("log2", input, out)
-        return adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, log2_out, locals())
-
-
 def log10(input, *, out=None):
     """log10(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(log10, input):
+    if state.active_modes and intercepts(log10, input, out):
         return call(log10, input, out=out)
-    if out is not None:
-        return log10_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # log10.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("log10", input, out)
+            return adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -502,28 +447,19 @@ def log10_(input):
         return failed(error, log10_, locals())
 
 
-def log10_out(input, *, out):
-    """log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(log10_out, input, out):
-        return call(log10_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("log10", input, out)
-        return adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, log10_out, locals())
-
-
 def log1p(input, *, out=None):
     """log1p(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(log1p, input):
+    if state.active_modes and intercepts(log1p, input, out):
         return call(log1p, input, out=out)
-    if out is not None:
-        return log1p_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # log1p.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("log1p", input, out)
+            return adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -560,28 +496,19 @@ def log1p_(input):
         return failed(error, log1p_, locals())
 
 
-def log1p_out(input, *, out):
-    """log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(log1p_out, input, out):
-        return call(log1p_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("log1p", input, out)
-        return adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, log1p_out, locals())
-
-
 def sin(input, *, out=None):
     """sin(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(sin, input):
+    if state.active_modes and intercepts(sin, input, out):
         return call(sin, input, out=out)
-    if out is not None:
-        return sin_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # sin.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sin", input, out)
+            return adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -618,28 +545,19 @@ def sin_(input):
         return failed(error, sin_, locals())
 
 
-def sin_out(input, *, out):
-    """sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sin_out, input, out):
-        return call(sin_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sin", input, out)
-        return adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, sin_out, locals())
-
-
 def cos(input, *, out=None):
     """cos(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(cos, input):
+    if state.active_modes and intercepts(cos, input, out):
         return call(cos, input, out=out)
-    if out is not None:
-        return cos_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # cos.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cos", input, out)
+            return adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -676,28 +594,19 @@ def cos_(input):
         return failed(error, cos_, locals())
 
 
-def cos_out(input, *, out):
-    """cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cos_out, input, out):
-        return call(cos_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cos", input, out)
-        return adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, cos_out, locals())
-
-
 def tan(input, *, out=None):
     """tan(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(tan, input):
+    if state.active_modes and intercepts(tan, input, out):
         return call(tan, input, out=out)
-    if out is not None:
-        return tan_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # tan.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("tan", input, out)
+            return adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -736,28 +645,19 @@ def tan_(input):
         return failed(error, tan_, locals())
 
 
-def tan_out(input, *, out):
-    """tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(tan_out, input, out):
-        return call(tan_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("tan", input, out)
-        return adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, tan_out, locals())
-
-
 def asin(input, *, out=None):
     """asin(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(asin, input):
+    if state.active_modes and intercepts(asin, input, out):
         return call(asin, input, out=out)
-    if out is not None:
-        return asin_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # asin.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("asin", input, out)
+            return adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -794,28 +694,19 @@ def asin_(input):
         return failed(error, asin_, locals())
 
 
-def asin_out(input, *, out):
-    """asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(asin_out, input, out):
-        return call(asin_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("asin", input, out)
-        return adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, asin_out, locals())
-
-
 def acos(input, *, out=None):
     """acos(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(acos, input):
+    if state.active_modes and intercepts(acos, input, out):
         return call(acos, input, out=out)
-    if out is not None:
-        return acos_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # acos.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("acos", input, out)
+            return adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -852,28 +743,19 @@ def acos_(input):
         return failed(error, acos_, locals())
 
 
-def acos_out(input, *, out):
-    """acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(acos_out, input, out):
-        return call(acos_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("acos", input, out)
-        return adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, acos_out, locals())
-
-
 def atan(input, *, out=None):
     """atan(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(atan, input):
+    if state.active_modes and intercepts(atan, input, out):
         return call(atan, input, out=out)
-    if out is not None:
-        return atan_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # atan.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("atan", input, out)
+            return adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -910,28 +792,19 @@ def atan_(input):
         return failed(error, atan_, locals())
 
 
-def atan_out(input, *, out):
-    """atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(atan_out, input, out):
-        return call(atan_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("atan", input, out)
-        return adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, atan_out, locals())
-
-
 def sinh(input, *, out=None):
     """sinh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(sinh, input):
+    if state.active_modes and intercepts(sinh, input, out):
         return call(sinh, input, out=out)
-    if out is not None:
-        return sinh_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # sinh.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sinh", input, out)
+            return adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -968,28 +841,19 @@ def sinh_(input):
         return failed(error, sinh_, locals())
 
 
-def sinh_out(input, *, out):
-    """sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sinh_out, input, out):
-        return call(sinh_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sinh", input, out)
-        return adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, sinh_out, locals())
-
-
 def cosh(input, *, out=None):
     """cosh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(cosh, input):
+    if state.active_modes and intercepts(cosh, input, out):
         return call(cosh, input, out=out)
-    if out is not None:
-        return cosh_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # cosh.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cosh", input, out)
+            return adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1026,28 +890,19 @@ def cosh_(input):
         return failed(error, cosh_, locals())
 
 
-def cosh_out(input, *, out):
-    """cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cosh_out, input, out):
-        return call(cosh_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cosh", input, out)
-        return adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, cosh_out, locals())
-
-
 def asinh(input, *, out=None):
     """asinh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(asinh, input):
+    if state.active_modes and intercepts(asinh, input, out):
         return call(asinh, input, out=out)
-    if out is not None:
-        return asinh_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # asinh.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("asinh", input, out)
+            return adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1083,28 +938,19 @@ def asinh_(input):
         return failed(error, asinh_, locals())
 
 
-def asinh_out(input, *, out):
-    """asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(asinh_out, input, out):
-        return call(asinh_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("asinh", input, out)
-        return adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, asinh_out, locals())
-
-
 def acosh(input, *, out=None):
     """acosh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(acosh, input):
+    if state.active_modes and intercepts(acosh, input, out):
         return call(acosh, input, out=out)
-    if out is not None:
-        return acosh_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # acosh.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("acosh", input, out)
+            return adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1140,28 +986,19 @@ def acosh_(input):
         return failed(error, acosh_, locals())
 
 
-def acosh_out(input, *, out):
-    """acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(acosh_out, input, out):
-        return call(acosh_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("acosh", input, out)
-        return adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, acosh_out, locals())
-
-
 def atanh(input, *, out=None):
     """atanh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(atanh, input):
+    if state.active_modes and intercepts(atanh, input, out):
         return call(atanh, input, out=out)
-    if out is not None:
-        return atanh_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # atanh.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("atanh", input, out)
+            return adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1197,28 +1034,19 @@ def atanh_(input):
         return failed(error, atanh_, locals())
 
 
-def atanh_out(input, *, out):
-    """atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(atanh_out, input, out):
-        return call(atanh_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("atanh", input, out)
-        return adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, atanh_out, locals())
-
-
 def sinc(input, *, out=None):
     """sinc(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(sinc, input):
+    if state.active_modes and intercepts(sinc, input, out):
         return call(sinc, input, out=out)
-    if out is not None:
-        return sinc_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # sinc.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sinc", input, out)
+            return adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1255,28 +1083,19 @@ def sinc_(input):
         return failed(error, sinc_, locals())
 
 
-def sinc_out(input, *, out):
-    """sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sinc_out, input, out):
-        return call(sinc_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sinc", input, out)
-        return adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, sinc_out, locals())
-
-
 def deg2rad(input, *, out=None):
     """deg2rad(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(deg2rad, input):
+    if state.active_modes and intercepts(deg2rad, input, out):
         return call(deg2rad, input, out=out)
-    if out is not None:
-        return deg2rad_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # deg2rad.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("deg2rad", input, out)
+            return adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1311,28 +1130,19 @@ def deg2rad_(input):
         return failed(error, deg2rad_, locals())
 
 
-def deg2rad_out(input, *, out):
-    """deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(deg2rad_out, input, out):
-        return call(deg2rad_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("deg2rad", input, out)
-        return adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, deg2rad_out, locals())
-
-
 def rad2deg(input, *, out=None):
     """rad2deg(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(rad2deg, input):
+    if state.active_modes and intercepts(rad2deg, input, out):
         return call(rad2deg, input, out=out)
-    if out is not None:
-        return rad2deg_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # rad2deg.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("rad2deg", input, out)
+            return adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1367,28 +1177,19 @@ def rad2deg_(input):
         return failed(error, rad2deg_, locals())
 
 
-def rad2deg_out(input, *, out):
-    """rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(rad2deg_out, input, out):
-        return call(rad2deg_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("rad2deg", input, out)
-        return adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, rad2deg_out, locals())
-
-
 def tanh(input, *, out=None):
     """tanh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(tanh, input):
+    if state.active_modes and intercepts(tanh, input, out):
         return call(tanh, input, out=out)
-    if out is not None:
-        return tanh_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # tanh.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("tanh", input, out)
+            return adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1427,29 +1228,22 @@ def tanh_(input):
         return failed(error, tanh_, locals())
 
 
-def tanh_out(input, *, out):
-    """tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(tanh_out, input, out):
-        return call(tanh_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("tanh", input, out)
-        return adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, tanh_out, locals())
-
-
 def tanh_backward(grad_output, output, *, out=None):
     """tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
-    if state.active_modes and intercepts(tanh_backward, grad_output, output):
+    if state.active_modes and intercepts(tanh_backward, grad_output, output, out):
         return call(tanh_backward, grad_output, output, out=out)
-    if out is not None:
-        return tanh_backward_out(grad_output, output, out=out)
     try:
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
+        if out is not None:  # tanh_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("tanh_backward", grad_output, output, out)
+            return adopt_result(
+                out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+            )
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1485,31 +1279,19 @@ def tanh_backward(grad_output, output, *, out=None):
         return failed(error, tanh_backward, locals())
 
 
-def tanh_backward_out(grad_output, output, *, out):
-    """tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(tanh_backward_out, grad_output, output, out):
-        return call(tanh_backward_out, grad_output, output, out=out)
-    try:
-        grad_output_array = grad_output._mt_array
-        output_array = output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("tanh_backward", grad_output, output, out)
-        return adopt_result(
-            out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, tanh_backward_out, locals())
-
-
 def floor(input, *, out=None):
     """floor(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(floor, input):
+    if state.active_modes and intercepts(floor, input, out):
         return call(floor, input, out=out)
-    if out is not None:
-        return floor_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # floor.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("floor", input, out)
+            return adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1544,28 +1326,19 @@ def floor_(input):
         return failed(error, floor_, locals())
 
 
-def floor_out(input, *, out):
-    """floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(floor_out, input, out):
-        return call(floor_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("floor", input, out)
-        return adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, floor_out, locals())
-
-
 def ceil(input, *, out=None):
     """ceil(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(ceil, input):
+    if state.active_modes and intercepts(ceil, input, out):
         return call(ceil, input, out=out)
-    if out is not None:
-        return ceil_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # ceil.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("ceil", input, out)
+            return adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1600,28 +1373,19 @@ def ceil_(input):
         return failed(error, ceil_, locals())
 
 
-def ceil_out(input, *, out):
-    """ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ceil_out, input, out):
-        return call(ceil_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("ceil", input, out)
-        return adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, ceil_out, locals())
-
-
 def round_default(input, *, out=None):
     """round(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(round_default, input):
+    if state.active_modes and intercepts(round_default, input, out):
         return call(round_default, input, out=out)
-    if out is not None:
-        return round_default_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # round.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("round", input, out)
+            return adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1656,30 +1420,21 @@ def round__default(input):
         return failed(error, round__default, locals())
 
 
-def round_default_out(input, *, out):
-    """round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(round_default_out, input, out):
-        return call(round_default_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("round", input, out)
-        return adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, round_default_out, locals())
-
-
 def round_decimals(input, *, decimals, out=None):
     """round.decimals(Tensor self, *, int decimals) -> Tensor"""
-    if state.active_modes and intercepts(round_decimals, input):
+    if state.active_modes and intercepts(round_decimals, input, out):
         return call(round_decimals, input, decimals=decimals, out=out)
-    if out is not None:
-        return round_decimals_out(input, decimals=decimals, out=out)
     try:
         if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
             decimals = int_of(decimals, "round", "decimals")
         input_array = input._mt_array
+        if out is not None:  # round.decimals_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("round", input, out)
+            return adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1738,30 +1493,19 @@ def round_(input, *, decimals=...):
     return round__default(input)
 
 
-def round_decimals_out(input, *, decimals, out):
-    """round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(round_decimals_out, input, out):
-        return call(round_decimals_out, input, decimals=decimals, out=out)
-    try:
-        if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
-            decimals = int_of(decimals, "round", "decimals")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("round", input, out)
-        return adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, round_decimals_out, locals())
-
-
 def trunc(input, *, out=None):
     """trunc(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(trunc, input):
+    if state.active_modes and intercepts(trunc, input, out):
         return call(trunc, input, out=out)
-    if out is not None:
-        return trunc_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # trunc.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("trunc", input, out)
+            return adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1796,28 +1540,19 @@ def trunc_(input):
         return failed(error, trunc_, locals())
 
 
-def trunc_out(input, *, out):
-    """trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(trunc_out, input, out):
-        return call(trunc_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("trunc", input, out)
-        return adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, trunc_out, locals())
-
-
 def frac(input, *, out=None):
     """frac(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(frac, input):
+    if state.active_modes and intercepts(frac, input, out):
         return call(frac, input, out=out)
-    if out is not None:
-        return frac_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # frac.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("frac", input, out)
+            return adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1852,29 +1587,20 @@ def frac_(input):
         return failed(error, frac_, locals())
 
 
-def frac_out(input, *, out):
-    """frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(frac_out, input, out):
-        return call(frac_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("frac", input, out)
-        return adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, frac_out, locals())
-
-
 def atan2(input, other, *, out=None):
     """atan2(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(atan2, input, other):
+    if state.active_modes and intercepts(atan2, input, other, out):
         return call(atan2, input, other, out=out)
-    if out is not None:
-        return atan2_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # atan2.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("atan2", input, other, out)
+            return adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1934,30 +1660,20 @@ def atan2_(input, other):
         return failed(error, atan2_, locals())
 
 
-def atan2_out(input, other, *, out):
-    """atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(atan2_out, input, other, out):
-        return call(atan2_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("atan2", input, other, out)
-        return adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, atan2_out, locals())
-
-
 def hypot(input, other, *, out=None):
     """hypot(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(hypot, input, other):
+    if state.active_modes and intercepts(hypot, input, other, out):
         return call(hypot, input, other, out=out)
-    if out is not None:
-        return hypot_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # hypot.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("hypot", input, other, out)
+            return adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2003,30 +1719,22 @@ def hypot_(input, other):
         return failed(error, hypot_, locals())
 
 
-def hypot_out(input, other, *, out):
-    """hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(hypot_out, input, other, out):
-        return call(hypot_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("hypot", input, other, out)
-        return adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, hypot_out, locals())
-
-
 def copysign_Tensor(input, other, *, out=None):
     """copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(copysign_Tensor, input, other):
+    if state.active_modes and intercepts(copysign_Tensor, input, other, out):
         return call(copysign_Tensor, input, other, out=out)
-    if out is not None:
-        return copysign_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # copysign.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("copysign", input, other, out)
+            return adopt_result(
+                out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2076,31 +1784,21 @@ def copysign__Tensor(input, other):
         return failed(error, copysign__Tensor, locals())
 
 
-def copysign_Tensor_out(input, other, *, out):
-    """copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(copysign_Tensor_out, input, other, out):
-        return call(copysign_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("copysign", input, other, out)
-        return adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, copysign_Tensor_out, locals())
-
-
 def copysign_Scalar(input, other, *, out=None):
     """copysign.Scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(copysign_Scalar, input):
+    if state.active_modes and intercepts(copysign_Scalar, input, out):
         return call(copysign_Scalar, input, other, out=out)
-    if out is not None:
-        return copysign_Scalar_out(input, other, out=out)
     try:
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "copysign", "other", 2)
         input_array = input._mt_array
+        if out is not None:  # copysign.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("copysign", input, out)
+            return adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2166,31 +1864,20 @@ def copysign_(input, other):
     return raise_no_overload(copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {})
 
 
-def copysign_Scalar_out(input, other, *, out):
-    """copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(copysign_Scalar_out, input, out):
-        return call(copysign_Scalar_out, input, other, out=out)
-    try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "copysign", "other", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("copysign", input, out)
-        return adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, copysign_Scalar_out, locals())
-
-
 def nextafter(input, other, *, out=None):
     """nextafter(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(nextafter, input, other):
+    if state.active_modes and intercepts(nextafter, input, other, out):
         return call(nextafter, input, other, out=out)
-    if out is not None:
-        return nextafter_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # nextafter.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nextafter", input, other, out)
+            return adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2250,30 +1937,20 @@ def nextafter_(input, other):
         return failed(error, nextafter_, locals())
 
 
-def nextafter_out(input, other, *, out):
-    """nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nextafter_out, input, other, out):
-        return call(nextafter_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nextafter", input, other, out)
-        return adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, nextafter_out, locals())
-
-
 def logaddexp(input, other, *, out=None):
     """logaddexp(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(logaddexp, input, other):
+    if state.active_modes and intercepts(logaddexp, input, other, out):
         return call(logaddexp, input, other, out=out)
-    if out is not None:
-        return logaddexp_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # logaddexp.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("logaddexp", input, other, out)
+            return adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2307,30 +1984,20 @@ def logaddexp(input, other, *, out=None):
         return failed(error, logaddexp, locals())
 
 
-def logaddexp_out(input, other, *, out):
-    """logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logaddexp_out, input, other, out):
-        return call(logaddexp_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("logaddexp", input, other, out)
-        return adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logaddexp_out, locals())
-
-
 def logaddexp2(input, other, *, out=None):
     """logaddexp2(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(logaddexp2, input, other):
+    if state.active_modes and intercepts(logaddexp2, input, other, out):
         return call(logaddexp2, input, other, out=out)
-    if out is not None:
-        return logaddexp2_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # logaddexp2.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("logaddexp2", input, other, out)
+            return adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2364,30 +2031,21 @@ def logaddexp2(input, other, *, out=None):
         return failed(error, logaddexp2, locals())
 
 
-def logaddexp2_out(input, other, *, out):
-    """logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logaddexp2_out, input, other, out):
-        return call(logaddexp2_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("logaddexp2", input, other, out)
-        return adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logaddexp2_out, locals())
-
-
 def heaviside(input, values, *, out=None):
     """heaviside(Tensor self, Tensor values) -> Tensor"""
-    if state.active_modes and intercepts(heaviside, input, values):
+    if state.active_modes and intercepts(heaviside, input, values, out):
         return call(heaviside, input, values, out=out)
-    if out is not None:
-        return heaviside_out(input, values, out=out)
     try:
         input_array = input._mt_array
         values_array = values._mt_array
+        if out is not None:  # heaviside.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            refuse_unwritable("aten::heaviside", (out,), input, values)
+            adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
+            record_refusal("aten::heaviside", (out,), input, values)
+            return out
         node = None
         if not (input._mt_edge is values._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2447,31 +2105,20 @@ def heaviside_(input, values):
         return failed(error, heaviside_, locals())
 
 
-def heaviside_out(input, values, *, out):
-    """heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(heaviside_out, input, values, out):
-        return call(heaviside_out, input, values, out=out)
-    try:
-        input_array = input._mt_array
-        values_array = values._mt_array
-        out_array = out._mt_array
-        refuse_unwritable("aten::heaviside", (out,), input, values)
-        adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
-        record_refusal("aten::heaviside", (out,), input, values)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, heaviside_out, locals())
-
-
 def ldexp(input, other, *, out=None):
     """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(ldexp, input, other):
+    if state.active_modes and intercepts(ldexp, input, other, out):
         return call(ldexp, input, other, out=out)
-    if out is not None:
-        return ldexp_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # ldexp.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("ldexp", input, other, out)
+            return adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2517,29 +2164,21 @@ def ldexp_(input, other):
         return failed(error, ldexp_, locals())
 
 
-def ldexp_out(input, other, *, out):
-    """ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(ldexp_out, input, other, out):
-        return call(ldexp_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("ldexp", input, other, out)
-        return adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, ldexp_out, locals())
-
-
 def frexp(input, *, out=None):
     """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
-    if state.active_modes and intercepts(frexp, input):
+    if state.active_modes and intercepts(frexp, input, out):
         return call(frexp, input, out=out)
-    if out is not None:
-        return frexp_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # frexp.Tensor_out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("frexp", input, *out)
+            arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.frexp_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2556,34 +2195,21 @@ def frexp(input, *, out=None):
         return failed(error, frexp, locals())
 
 
-def frexp_out(input, *, out):
-    """frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa, Tensor(b!) exponent)"""
-    if state.active_modes and intercepts(frexp_out, input, out):
-        return call(frexp_out, input, out=out)
-    try:
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("frexp", input, *out)
-        arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.frexp_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, frexp_out, locals())
-
-
 def logit(input, eps=None, *, out=None):
     """logit(Tensor self, float? eps=None) -> Tensor"""
-    if state.active_modes and intercepts(logit, input):
+    if state.active_modes and intercepts(logit, input, out):
         return call(logit, input, eps, out=out)
-    if out is not None:
-        return logit_out(input, eps, out=out)
     try:
         if eps is not None and type(eps) is not float:
             eps = float_of(eps, "logit", "eps", 2)
         input_array = input._mt_array
+        if out is not None:  # logit.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("logit", input, out)
+            return adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2623,30 +2249,18 @@ def logit_(input, eps=None):
         return failed(error, logit_, locals())
 
 
-def logit_out(input, eps=None, *, out):
-    """logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logit_out, input, out):
-        return call(logit_out, input, eps, out=out)
-    try:
-        if eps is not None and type(eps) is not float:
-            eps = float_of(eps, "logit", "eps", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("logit", input, out)
-        return adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logit_out, locals())
-
-
 def fix(input, *, out=None):
     """fix(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(fix, input):
+    if state.active_modes and intercepts(fix, input, out):
         return call(fix, input, out=out)
-    if out is not None:
-        return fix_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fix, input, out=out)
+    if out is not None:  # fix.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(fix, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("fix", input, out)
+        return ops.trunc(input, out=out)
     return ops.trunc(input)
 
 
@@ -2659,25 +2273,18 @@ def fix_(input):
     return input.trunc_()
 
 
-def fix_out(input, *, out):
-    """fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(fix_out, input, out):
-        return call(fix_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(fix_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("fix", input, out)
-    return ops.trunc(input, out=out)
-
-
 def arctan2(input, other, *, out=None):
     """arctan2(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(arctan2, input, other):
+    if state.active_modes and intercepts(arctan2, input, other, out):
         return call(arctan2, input, other, out=out)
-    if out is not None:
-        return arctan2_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(arctan2, input, other, out=out)
+    if out is not None:  # arctan2.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(arctan2, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("arctan2", input, other, out)
+        return ops.atan2(input, other, out=out)
     return ops.atan2(input, other)
 
 
@@ -2690,25 +2297,18 @@ def arctan2_(input, other):
     return input.atan2_(other)
 
 
-def arctan2_out(input, other, *, out):
-    """arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(arctan2_out, input, other, out):
-        return call(arctan2_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(arctan2_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("arctan2", input, other, out)
-    return ops.atan2(input, other, out=out)
-
-
 def arcsin(input, *, out=None):
     """arcsin(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(arcsin, input):
+    if state.active_modes and intercepts(arcsin, input, out):
         return call(arcsin, input, out=out)
-    if out is not None:
-        return arcsin_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsin, input, out=out)
+    if out is not None:  # arcsin.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(arcsin, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("arcsin", input, out)
+        return ops.asin(input, out=out)
     return ops.asin(input)
 
 
@@ -2721,25 +2321,18 @@ def arcsin_(input):
     return input.asin_()
 
 
-def arcsin_out(input, *, out):
-    """arcsin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(arcsin_out, input, out):
-        return call(arcsin_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(arcsin_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("arcsin", input, out)
-    return ops.asin(input, out=out)
-
-
 def arccos(input, *, out=None):
     """arccos(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(arccos, input):
+    if state.active_modes and intercepts(arccos, input, out):
         return call(arccos, input, out=out)
-    if out is not None:
-        return arccos_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccos, input, out=out)
+    if out is not None:  # arccos.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(arccos, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("arccos", input, out)
+        return ops.acos(input, out=out)
     return ops.acos(input)
 
 
@@ -2752,25 +2345,18 @@ def arccos_(input):
     return input.acos_()
 
 
-def arccos_out(input, *, out):
-    """arccos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(arccos_out, input, out):
-        return call(arccos_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(arccos_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("arccos", input, out)
-    return ops.acos(input, out=out)
-
-
 def arctan(input, *, out=None):
     """arctan(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(arctan, input):
+    if state.active_modes and intercepts(arctan, input, out):
         return call(arctan, input, out=out)
-    if out is not None:
-        return arctan_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctan, input, out=out)
+    if out is not None:  # arctan.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(arctan, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("arctan", input, out)
+        return ops.atan(input, out=out)
     return ops.atan(input)
 
 
@@ -2783,25 +2369,18 @@ def arctan_(input):
     return input.atan_()
 
 
-def arctan_out(input, *, out):
-    """arctan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(arctan_out, input, out):
-        return call(arctan_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(arctan_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("arctan", input, out)
-    return ops.atan(input, out=out)
-
-
 def arcsinh(input, *, out=None):
     """arcsinh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(arcsinh, input):
+    if state.active_modes and intercepts(arcsinh, input, out):
         return call(arcsinh, input, out=out)
-    if out is not None:
-        return arcsinh_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsinh, input, out=out)
+    if out is not None:  # arcsinh.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(arcsinh, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("arcsinh", input, out)
+        return ops.asinh(input, out=out)
     return ops.asinh(input)
 
 
@@ -2814,25 +2393,18 @@ def arcsinh_(input):
     return input.asinh_()
 
 
-def arcsinh_out(input, *, out):
-    """arcsinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(arcsinh_out, input, out):
-        return call(arcsinh_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(arcsinh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("arcsinh", input, out)
-    return ops.asinh(input, out=out)
-
-
 def arccosh(input, *, out=None):
     """arccosh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(arccosh, input):
+    if state.active_modes and intercepts(arccosh, input, out):
         return call(arccosh, input, out=out)
-    if out is not None:
-        return arccosh_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccosh, input, out=out)
+    if out is not None:  # arccosh.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(arccosh, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("arccosh", input, out)
+        return ops.acosh(input, out=out)
     return ops.acosh(input)
 
 
@@ -2845,25 +2417,18 @@ def arccosh_(input):
     return input.acosh_()
 
 
-def arccosh_out(input, *, out):
-    """arccosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(arccosh_out, input, out):
-        return call(arccosh_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(arccosh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("arccosh", input, out)
-    return ops.acosh(input, out=out)
-
-
 def arctanh(input, *, out=None):
     """arctanh(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(arctanh, input):
+    if state.active_modes and intercepts(arctanh, input, out):
         return call(arctanh, input, out=out)
-    if out is not None:
-        return arctanh_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctanh, input, out=out)
+    if out is not None:  # arctanh.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(arctanh, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("arctanh", input, out)
+        return ops.atanh(input, out=out)
     return ops.atanh(input)
 
 
@@ -2876,23 +2441,10 @@ def arctanh_(input):
     return input.atanh_()
 
 
-def arctanh_out(input, *, out):
-    """arctanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(arctanh_out, input, out):
-        return call(arctanh_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(arctanh_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("arctanh", input, out)
-    return ops.atanh(input, out=out)
-
-
 def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
-    if state.active_modes and intercepts(nan_to_num, input):
+    if state.active_modes and intercepts(nan_to_num, input, out):
         return call(nan_to_num, input, nan, posinf, neginf, out=out)
-    if out is not None:
-        return nan_to_num_out(input, nan, posinf, neginf, out=out)
     try:
         if nan is not None and type(nan) is not float:
             nan = float_of(nan, "nan_to_num", "nan", 2)
@@ -2901,6 +2453,15 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
         if neginf is not None and type(neginf) is not float:
             neginf = float_of(neginf, "nan_to_num", "neginf", 4)
         input_array = input._mt_array
+        if out is not None:  # nan_to_num.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nan_to_num", input, out)
+            return adopt_result(
+                out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2945,26 +2506,58 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
         return failed(error, nan_to_num_, locals())
 
 
-def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
-    """nan_to_num.out(Tensor self, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nan_to_num_out, input, out):
-        return call(nan_to_num_out, input, nan, posinf, neginf, out=out)
-    try:
-        if nan is not None and type(nan) is not float:
-            nan = float_of(nan, "nan_to_num", "nan", 2)
-        if posinf is not None and type(posinf) is not float:
-            posinf = float_of(posinf, "nan_to_num", "posinf", 3)
-        if neginf is not None and type(neginf) is not float:
-            neginf = float_of(neginf, "nan_to_num", "neginf", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nan_to_num", input, out)
-        return adopt_result(
-            out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, nan_to_num_out, locals())
+# The `out=` forms: the same code, to which `out` has to be given.
+angle_out = out_form(angle)
+conj_physical_out = out_form(conj_physical)
+exp_out = out_form(exp)
+expm1_out = out_form(expm1)
+exp2_out = out_form(exp2)
+log_out = out_form(log)
+log2_out = out_form(log2)
+log10_out = out_form(log10)
+log1p_out = out_form(log1p)
+sin_out = out_form(sin)
+cos_out = out_form(cos)
+tan_out = out_form(tan)
+asin_out = out_form(asin)
+acos_out = out_form(acos)
+atan_out = out_form(atan)
+sinh_out = out_form(sinh)
+cosh_out = out_form(cosh)
+asinh_out = out_form(asinh)
+acosh_out = out_form(acosh)
+atanh_out = out_form(atanh)
+sinc_out = out_form(sinc)
+deg2rad_out = out_form(deg2rad)
+rad2deg_out = out_form(rad2deg)
+tanh_out = out_form(tanh)
+tanh_backward_out = out_form(tanh_backward)
+floor_out = out_form(floor)
+ceil_out = out_form(ceil)
+round_default_out = out_form(round_default)
+round_decimals_out = out_form(round_decimals)
+trunc_out = out_form(trunc)
+frac_out = out_form(frac)
+atan2_out = out_form(atan2)
+hypot_out = out_form(hypot)
+copysign_Tensor_out = out_form(copysign_Tensor)
+copysign_Scalar_out = out_form(copysign_Scalar)
+nextafter_out = out_form(nextafter)
+logaddexp_out = out_form(logaddexp)
+logaddexp2_out = out_form(logaddexp2)
+heaviside_out = out_form(heaviside)
+ldexp_out = out_form(ldexp)
+frexp_out = out_form(frexp)
+logit_out = out_form(logit)
+fix_out = out_form(fix)
+arctan2_out = out_form(arctan2)
+arcsin_out = out_form(arcsin)
+arccos_out = out_form(arccos)
+arctan_out = out_form(arctan)
+arcsinh_out = out_form(arcsinh)
+arccosh_out = out_form(arccosh)
+arctanh_out = out_form(arctanh)
+nan_to_num_out = out_form(nan_to_num)
 
 
 complete(__name__)

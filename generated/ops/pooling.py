@@ -22,6 +22,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _max_pool2d_with_indices_kernels = kernel_table("max_pool2d_with_indices")
@@ -84,10 +85,8 @@ def max_pool2d_with_indices(
     input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out=None
 ):
     """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
-    if state.active_modes and intercepts(max_pool2d_with_indices, input):
+    if state.active_modes and intercepts(max_pool2d_with_indices, input, out):
         return call(max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    if out is not None:
-        return max_pool2d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size)
@@ -110,6 +109,17 @@ def max_pool2d_with_indices(
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
         input_array = input._mt_array
+        if out is not None:  # max_pool2d_with_indices.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("max_pool2d_with_indices", input, *out)
+            arrays = _max_pool2d_with_indices_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -134,53 +144,11 @@ def max_pool2d_with_indices(
         return failed(error, max_pool2d_with_indices, locals())
 
 
-def max_pool2d_with_indices_out(
-    input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False, *, out
-):
-    """max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(max_pool2d_with_indices_out, input, out):
-        return call(max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
-        if type(stride) is int:
-            stride = (stride, stride)
-        elif stride is None:
-            stride = ()
-        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-            stride = sized_ints_of(stride, "max_pool2d_with_indices", "stride", 3)
-        if type(padding) is int:
-            padding = (padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "max_pool2d_with_indices", "padding", 4)
-        if type(dilation) is int:
-            dilation = (dilation, dilation)
-        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-            dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
-            ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("max_pool2d_with_indices", input, *out)
-        arrays = _max_pool2d_with_indices_kernels[type(input_array)](
-            input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, max_pool2d_with_indices_out, locals())
-
-
 def max_pool2d_with_indices_backward(
     grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out=None
 ):
     """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
-    if state.active_modes and intercepts(max_pool2d_with_indices_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(max_pool2d_with_indices_backward, grad_output, input, indices, out):
         return call(
             max_pool2d_with_indices_backward,
             grad_output,
@@ -192,10 +160,6 @@ def max_pool2d_with_indices_backward(
             ceil_mode,
             indices,
             out=out,
-        )
-    if out is not None:
-        return max_pool2d_with_indices_backward_out(
-            grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=out
         )
     try:
         if type(kernel_size) is int:
@@ -219,6 +183,26 @@ def max_pool2d_with_indices_backward(
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
+        if out is not None:  # max_pool2d_with_indices_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+                    grad_output_array,
+                    input_array,
+                    kernel_size,
+                    stride,
+                    padding,
+                    dilation,
+                    ceil_mode,
+                    indices_array,
+                    out=out_array,
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -238,66 +222,6 @@ def max_pool2d_with_indices_backward(
         return failed(error, max_pool2d_with_indices_backward, locals())
 
 
-def max_pool2d_with_indices_backward_out(
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out
-):
-    """max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(max_pool2d_with_indices_backward_out, grad_output, input, indices, out):
-        return call(
-            max_pool2d_with_indices_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
-        if type(stride) is int:
-            stride = (stride, stride)
-        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-            stride = sized_ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
-        if type(padding) is int:
-            padding = (padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
-        if type(dilation) is int:
-            dilation = (dilation, dilation)
-        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-            dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
-        if ceil_mode is not False and ceil_mode is not True:
-            ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        indices_array = indices._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-                grad_output_array,
-                input_array,
-                kernel_size,
-                stride,
-                padding,
-                dilation,
-                ceil_mode,
-                indices_array,
-                out=out_array,
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, max_pool2d_with_indices_backward_out, locals())
-
-
 def avg_pool2d(
     input,
     kernel_size,
@@ -310,13 +234,9 @@ def avg_pool2d(
     out=None,
 ):
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
-    if state.active_modes and intercepts(avg_pool2d, input):
+    if state.active_modes and intercepts(avg_pool2d, input, out):
         return call(
             avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    if out is not None:
-        return avg_pool2d_out(
-            input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     try:
         if type(kernel_size) is int:
@@ -342,6 +262,25 @@ def avg_pool2d(
         ):
             divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
         input_array = input._mt_array
+        if out is not None:  # avg_pool2d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("avg_pool2d", input, out)
+            return adopt_result(
+                out,
+                _avg_pool2d_kernels[type(input_array)](
+                    input_array,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                    out=out_array,
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -365,64 +304,11 @@ def avg_pool2d(
         return failed(error, avg_pool2d, locals())
 
 
-def avg_pool2d_out(
-    input,
-    kernel_size,
-    stride=(),
-    padding=(0, 0),
-    ceil_mode=False,
-    count_include_pad=True,
-    divisor_override=None,
-    *,
-    out,
-):
-    """avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(avg_pool2d_out, input, out):
-        return call(
-            avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
-        if type(stride) is int:
-            stride = (stride, stride)
-        elif stride is None:
-            stride = ()
-        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-            stride = sized_ints_of(stride, "avg_pool2d", "stride", 3)
-        if type(padding) is int:
-            padding = (padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
-        if ceil_mode is not False and ceil_mode is not True:
-            ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
-        if count_include_pad is not False and count_include_pad is not True:
-            count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
-        if divisor_override is not None and (
-            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
-        ):
-            divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("avg_pool2d", input, out)
-        return adopt_result(
-            out,
-            _avg_pool2d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, avg_pool2d_out, locals())
-
-
 def avg_pool2d_backward(
     grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out=None
 ):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
-    if state.active_modes and intercepts(avg_pool2d_backward, grad_output, input):
+    if state.active_modes and intercepts(avg_pool2d_backward, grad_output, input, out):
         return call(
             avg_pool2d_backward,
             grad_output,
@@ -434,10 +320,6 @@ def avg_pool2d_backward(
             count_include_pad,
             divisor_override,
             out=out,
-        )
-    if out is not None:
-        return avg_pool2d_backward_out(
-            grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     try:
         if type(kernel_size) is int:
@@ -462,6 +344,26 @@ def avg_pool2d_backward(
             divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
+        if out is not None:  # avg_pool2d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("avg_pool2d_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _avg_pool2d_backward_kernels[type(grad_output_array)](
+                    grad_output_array,
+                    input_array,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                    out=out_array,
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -493,73 +395,10 @@ def avg_pool2d_backward(
         return failed(error, avg_pool2d_backward, locals())
 
 
-def avg_pool2d_backward_out(
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, *, out
-):
-    """avg_pool2d_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(avg_pool2d_backward_out, grad_output, input, out):
-        return call(
-            avg_pool2d_backward_out,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
-        if type(stride) is int:
-            stride = (stride, stride)
-        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-            stride = sized_ints_of(stride, "avg_pool2d_backward", "stride", 4)
-        if type(padding) is int:
-            padding = (padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
-        if ceil_mode is not False and ceil_mode is not True:
-            ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
-        if count_include_pad is not False and count_include_pad is not True:
-            count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
-        if divisor_override is not None and (
-            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
-        ):
-            divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("avg_pool2d_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _avg_pool2d_backward_kernels[type(grad_output_array)](
-                grad_output_array,
-                input_array,
-                kernel_size,
-                stride,
-                padding,
-                ceil_mode,
-                count_include_pad,
-                divisor_override,
-                out=out_array,
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, avg_pool2d_backward_out, locals())
-
-
 def adaptive_avg_pool2d(input, output_size, *, out=None):
     """adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
-    if state.active_modes and intercepts(adaptive_avg_pool2d, input):
+    if state.active_modes and intercepts(adaptive_avg_pool2d, input, out):
         return call(adaptive_avg_pool2d, input, output_size, out=out)
-    if out is not None:
-        return adaptive_avg_pool2d_out(input, output_size, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -567,27 +406,15 @@ def adaptive_avg_pool2d(input, output_size, *, out=None):
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
+        if out is not None:  # adaptive_avg_pool2d.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("adaptive_avg_pool2d", input, out)
+            return composite_pooling.adaptive_avg_pool2d_out(input, output_size, out=out)
         return composite_pooling.adaptive_avg_pool2d(input, output_size)
     except CALL_ERRORS as error:
         return failed(error, adaptive_avg_pool2d, locals())
-
-
-def adaptive_avg_pool2d_out(input, output_size, *, out):
-    """adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(adaptive_avg_pool2d_out, input, out):
-        return call(adaptive_avg_pool2d_out, input, output_size, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("adaptive_avg_pool2d", input, out)
-        return composite_pooling.adaptive_avg_pool2d_out(input, output_size, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, adaptive_avg_pool2d_out, locals())
 
 
 def _adaptive_avg_pool2d(input, output_size):
@@ -671,10 +498,8 @@ def max_pool3d_with_indices(
     input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False, *, out=None
 ):
     """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
-    if state.active_modes and intercepts(max_pool3d_with_indices, input):
+    if state.active_modes and intercepts(max_pool3d_with_indices, input, out):
         return call(max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    if out is not None:
-        return max_pool3d_with_indices_out(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size, kernel_size)
@@ -697,6 +522,17 @@ def max_pool3d_with_indices(
         if ceil_mode is not False and ceil_mode is not True:
             ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
         input_array = input._mt_array
+        if out is not None:  # max_pool3d_with_indices.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("max_pool3d_with_indices", input, *out)
+            arrays = _max_pool3d_with_indices_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -719,48 +555,6 @@ def max_pool3d_with_indices(
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, max_pool3d_with_indices, locals())
-
-
-def max_pool3d_with_indices_out(
-    input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False, *, out
-):
-    """max_pool3d_with_indices.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(max_pool3d_with_indices_out, input, out):
-        return call(max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
-        if type(stride) is int:
-            stride = (stride, stride, stride)
-        elif stride is None:
-            stride = ()
-        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-            stride = sized_ints_of(stride, "max_pool3d_with_indices", "stride", 3)
-        if type(padding) is int:
-            padding = (padding, padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "max_pool3d_with_indices", "padding", 4)
-        if type(dilation) is int:
-            dilation = (dilation, dilation, dilation)
-        elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-            dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
-            ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("max_pool3d_with_indices", input, *out)
-        arrays = _max_pool3d_with_indices_kernels[type(input_array)](
-            input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, max_pool3d_with_indices_out, locals())
 
 
 def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
@@ -924,13 +718,9 @@ def avg_pool3d(
     out=None,
 ):
     """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
-    if state.active_modes and intercepts(avg_pool3d, input):
+    if state.active_modes and intercepts(avg_pool3d, input, out):
         return call(
             avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    if out is not None:
-        return avg_pool3d_out(
-            input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     try:
         if type(kernel_size) is int:
@@ -956,6 +746,25 @@ def avg_pool3d(
         ):
             divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
         input_array = input._mt_array
+        if out is not None:  # avg_pool3d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("avg_pool3d", input, out)
+            return adopt_result(
+                out,
+                _avg_pool3d_kernels[type(input_array)](
+                    input_array,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                    out=out_array,
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -977,59 +786,6 @@ def avg_pool3d(
         )
     except CALL_ERRORS as error:
         return failed(error, avg_pool3d, locals())
-
-
-def avg_pool3d_out(
-    input,
-    kernel_size,
-    stride=(),
-    padding=(0, 0, 0),
-    ceil_mode=False,
-    count_include_pad=True,
-    divisor_override=None,
-    *,
-    out,
-):
-    """avg_pool3d.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(avg_pool3d_out, input, out):
-        return call(
-            avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
-        if type(stride) is int:
-            stride = (stride, stride, stride)
-        elif stride is None:
-            stride = ()
-        elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-            stride = sized_ints_of(stride, "avg_pool3d", "stride", 3)
-        if type(padding) is int:
-            padding = (padding, padding, padding)
-        elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-            padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
-        if ceil_mode is not False and ceil_mode is not True:
-            ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
-        if count_include_pad is not False and count_include_pad is not True:
-            count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
-        if divisor_override is not None and (
-            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
-        ):
-            divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("avg_pool3d", input, out)
-        return adopt_result(
-            out,
-            _avg_pool3d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, avg_pool3d_out, locals())
 
 
 def avg_pool3d_backward(
@@ -1120,10 +876,8 @@ def adaptive_avg_pool1d(input, output_size):
 
 def adaptive_avg_pool3d(input, output_size, *, out=None):
     """adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
-    if state.active_modes and intercepts(adaptive_avg_pool3d, input):
+    if state.active_modes and intercepts(adaptive_avg_pool3d, input, out):
         return call(adaptive_avg_pool3d, input, output_size, out=out)
-    if out is not None:
-        return adaptive_avg_pool3d_out(input, output_size, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -1131,27 +885,15 @@ def adaptive_avg_pool3d(input, output_size, *, out=None):
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
+        if out is not None:  # adaptive_avg_pool3d.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("adaptive_avg_pool3d", input, out)
+            return composite_pooling.adaptive_avg_pool3d_out(input, output_size, out=out)
         return composite_pooling.adaptive_avg_pool3d(input, output_size)
     except CALL_ERRORS as error:
         return failed(error, adaptive_avg_pool3d, locals())
-
-
-def adaptive_avg_pool3d_out(input, output_size, *, out):
-    """adaptive_avg_pool3d.out(Tensor self, SymInt[3] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(adaptive_avg_pool3d_out, input, out):
-        return call(adaptive_avg_pool3d_out, input, output_size, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("adaptive_avg_pool3d", input, out)
-        return composite_pooling.adaptive_avg_pool3d_out(input, output_size, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, adaptive_avg_pool3d_out, locals())
 
 
 def _adaptive_avg_pool3d(input, output_size):
@@ -1217,16 +959,23 @@ def adaptive_max_pool1d(input, output_size):
 
 def adaptive_max_pool2d(input, output_size, *, out=None):
     """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
-    if state.active_modes and intercepts(adaptive_max_pool2d, input):
+    if state.active_modes and intercepts(adaptive_max_pool2d, input, out):
         return call(adaptive_max_pool2d, input, output_size, out=out)
-    if out is not None:
-        return adaptive_max_pool2d_out(input, output_size, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
         input_array = input._mt_array
+        if out is not None:  # adaptive_max_pool2d.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("adaptive_max_pool2d", input, *out)
+            arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1244,38 +993,26 @@ def adaptive_max_pool2d(input, output_size, *, out=None):
         return failed(error, adaptive_max_pool2d, locals())
 
 
-def adaptive_max_pool2d_out(input, output_size, *, out):
-    """adaptive_max_pool2d.out(Tensor self, int[2] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(adaptive_max_pool2d_out, input, out):
-        return call(adaptive_max_pool2d_out, input, output_size, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("adaptive_max_pool2d", input, *out)
-        arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool2d_out, locals())
-
-
 def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
     """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
-    if state.active_modes and intercepts(adaptive_max_pool2d_backward, grad_output, input, indices):
+    if state.active_modes and intercepts(adaptive_max_pool2d_backward, grad_output, input, indices, out):
         return call(adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
-    if out is not None:
-        return adaptive_max_pool2d_backward_out(grad_output, input, indices, out=out)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
+        if out is not None:  # adaptive_max_pool2d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
+            return adopt_result(
+                out,
+                _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, input_array, indices_array, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1295,33 +1032,10 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
         return failed(error, adaptive_max_pool2d_backward, locals())
 
 
-def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
-    """adaptive_max_pool2d_backward.grad_input(Tensor grad_output, Tensor self, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(adaptive_max_pool2d_backward_out, grad_output, input, indices, out):
-        return call(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
-    try:
-        grad_output_array = grad_output._mt_array
-        input_array = input._mt_array
-        indices_array = indices._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
-        return adopt_result(
-            out,
-            _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, indices_array, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool2d_backward_out, locals())
-
-
 def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, out=None):
     """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
-    if state.active_modes and intercepts(fractional_max_pool2d, input, random_samples):
+    if state.active_modes and intercepts(fractional_max_pool2d, input, random_samples, out):
         return call(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
-    if out is not None:
-        return fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, out=out)
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size)
@@ -1333,6 +1047,17 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
             output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
+        if out is not None:  # fractional_max_pool2d.output
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("fractional_max_pool2d", input, *out)
+            arrays = _fractional_max_pool2d_kernels[type(input_array)](
+                input_array, kernel_size, output_size, random_samples_array, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         if random_samples._mt_edge is not None:
             check_constant("fractional_max_pool2d", "random_samples", random_samples)
         node = None
@@ -1354,35 +1079,6 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, fractional_max_pool2d, locals())
-
-
-def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *, out):
-    """fractional_max_pool2d.output(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(fractional_max_pool2d_out, input, random_samples, out):
-        return call(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        random_samples_array = random_samples._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("fractional_max_pool2d", input, *out)
-        arrays = _fractional_max_pool2d_kernels[type(input_array)](
-            input_array, kernel_size, output_size, random_samples_array, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool2d_out, locals())
 
 
 def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size, indices):
@@ -1422,10 +1118,8 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
 
 def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, out=None):
     """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
-    if state.active_modes and intercepts(fractional_max_pool3d, input, random_samples):
+    if state.active_modes and intercepts(fractional_max_pool3d, input, random_samples, out):
         return call(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
-    if out is not None:
-        return fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, out=out)
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size, kernel_size)
@@ -1437,6 +1131,17 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
             output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
+        if out is not None:  # fractional_max_pool3d.output
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("fractional_max_pool3d", input, *out)
+            arrays = _fractional_max_pool3d_kernels[type(input_array)](
+                input_array, kernel_size, output_size, random_samples_array, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         if random_samples._mt_edge is not None:
             check_constant("fractional_max_pool3d", "random_samples", random_samples)
         node = None
@@ -1458,35 +1163,6 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, fractional_max_pool3d, locals())
-
-
-def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *, out):
-    """fractional_max_pool3d.output(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(fractional_max_pool3d_out, input, random_samples, out):
-        return call(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
-    try:
-        if type(kernel_size) is int:
-            kernel_size = (kernel_size, kernel_size, kernel_size)
-        elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-            kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        random_samples_array = random_samples._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("fractional_max_pool3d", input, *out)
-        arrays = _fractional_max_pool3d_kernels[type(input_array)](
-            input_array, kernel_size, output_size, random_samples_array, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, fractional_max_pool3d_out, locals())
 
 
 def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size, indices):
@@ -1526,16 +1202,23 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
 
 def adaptive_max_pool3d(input, output_size, *, out=None):
     """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
-    if state.active_modes and intercepts(adaptive_max_pool3d, input):
+    if state.active_modes and intercepts(adaptive_max_pool3d, input, out):
         return call(adaptive_max_pool3d, input, output_size, out=out)
-    if out is not None:
-        return adaptive_max_pool3d_out(input, output_size, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
         input_array = input._mt_array
+        if out is not None:  # adaptive_max_pool3d.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("adaptive_max_pool3d", input, *out)
+            arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return out
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1551,28 +1234,6 @@ def adaptive_max_pool3d(input, output_size, *, out=None):
         return result0, result1
     except CALL_ERRORS as error:
         return failed(error, adaptive_max_pool3d, locals())
-
-
-def adaptive_max_pool3d_out(input, output_size, *, out):
-    """adaptive_max_pool3d.out(Tensor self, int[3] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
-    if state.active_modes and intercepts(adaptive_max_pool3d_out, input, out):
-        return call(adaptive_max_pool3d_out, input, output_size, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("adaptive_max_pool3d", input, *out)
-        arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return out
-    except CALL_ERRORS as error:
-        return failed(error, adaptive_max_pool3d_out, locals())
 
 
 def adaptive_max_pool3d_backward(grad_output, input, indices):
@@ -1656,6 +1317,22 @@ def max_unpool3d(input, indices, output_size, stride, padding):
         )
     except CALL_ERRORS as error:
         return failed(error, max_unpool3d, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+max_pool2d_with_indices_out = out_form(max_pool2d_with_indices)
+max_pool2d_with_indices_backward_out = out_form(max_pool2d_with_indices_backward)
+avg_pool2d_out = out_form(avg_pool2d)
+avg_pool2d_backward_out = out_form(avg_pool2d_backward)
+adaptive_avg_pool2d_out = out_form(adaptive_avg_pool2d)
+max_pool3d_with_indices_out = out_form(max_pool3d_with_indices)
+avg_pool3d_out = out_form(avg_pool3d)
+adaptive_avg_pool3d_out = out_form(adaptive_avg_pool3d)
+adaptive_max_pool2d_out = out_form(adaptive_max_pool2d)
+adaptive_max_pool2d_backward_out = out_form(adaptive_max_pool2d_backward)
+fractional_max_pool2d_out = out_form(fractional_max_pool2d)
+fractional_max_pool3d_out = out_form(fractional_max_pool3d)
+adaptive_max_pool3d_out = out_form(adaptive_max_pool3d)
 
 
 complete(__name__)

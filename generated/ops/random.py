@@ -38,6 +38,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _uniform__kernels = kernel_table("uniform_")
@@ -217,14 +218,21 @@ def bernoulli_Tensor(input, p, *, generator=None):
 
 def bernoulli_default(input, *, generator=None, out=None):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
-    if state.active_modes and intercepts(bernoulli_default, input):
+    if state.active_modes and intercepts(bernoulli_default, input, out):
         return call(bernoulli_default, input, generator=generator, out=out)
-    if out is not None:
-        return bernoulli_default_out(input, generator=generator, out=out)
     try:
         if generator is not None:
             generator = generator_of(generator, "bernoulli", "generator")
         input_array = input._mt_array
+        if out is not None:  # bernoulli.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("bernoulli", input, out)
+            return adopt_result(
+                out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -234,22 +242,6 @@ def bernoulli_default(input, *, generator=None, out=None):
         return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
     except CALL_ERRORS as error:
         return failed(error, bernoulli_default, locals())
-
-
-def bernoulli_default_out(input, *, generator=None, out):
-    """bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bernoulli_default_out, input, out):
-        return call(bernoulli_default_out, input, generator=generator, out=out)
-    try:
-        if generator is not None:
-            generator = generator_of(generator, "bernoulli", "generator")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("bernoulli", input, out)
-        return adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, bernoulli_default_out, locals())
 
 
 def bernoulli_p(input, p, *, generator=None):
@@ -2132,10 +2124,8 @@ def randint_like(*args, **kwargs):
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"""
-    if state.active_modes and intercepts(multinomial, input):
+    if state.active_modes and intercepts(multinomial, input, out):
         return call(multinomial, input, num_samples, replacement, generator=generator, out=out)
-    if out is not None:
-        return multinomial_out(input, num_samples, replacement, generator=generator, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2145,29 +2135,15 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
             replacement = bool_of(replacement, "multinomial", "replacement", 3)
         if generator is not None:
             generator = generator_of(generator, "multinomial", "generator")
+        if out is not None:  # multinomial.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("multinomial", input, out)
+            return composite_random.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
         return composite_random.multinomial(input, num_samples, replacement, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, multinomial, locals())
-
-
-def multinomial_out(input, num_samples, replacement=False, *, generator=None, out):
-    """multinomial.out(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(multinomial_out, input, out):
-        return call(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
-            num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
-        if replacement is not False and replacement is not True:
-            replacement = bool_of(replacement, "multinomial", "replacement", 3)
-        if generator is not None:
-            generator = generator_of(generator, "multinomial", "generator")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("multinomial", input, out)
-        return composite_random.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, multinomial_out, locals())
 
 
 def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
@@ -2212,15 +2188,19 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
 
 def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
     """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"""
-    if state.active_modes and intercepts(normal_Tensor_Tensor, mean, std):
+    if state.active_modes and intercepts(normal_Tensor_Tensor, mean, std, out):
         return call(normal_Tensor_Tensor, mean, std, generator=generator, out=out)
-    if out is not None:
-        return normal_Tensor_Tensor_out(mean, std, generator=generator, out=out)
     try:
         if not (isinstance(mean, Tensor) and isinstance(std, Tensor)):
             raise NotATensor
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
+        if out is not None:  # normal.Tensor_Tensor_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("normal", mean, std, out)
+            return composite_random.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
         node = None
         if (
             not (mean._mt_edge is std._mt_edge is None)
@@ -2242,28 +2222,10 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
         return failed(error, normal_Tensor_Tensor, locals())
 
 
-def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
-    """normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(normal_Tensor_Tensor_out, mean, std, out):
-        return call(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
-    try:
-        if not (isinstance(mean, Tensor) and isinstance(std, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
-        if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("normal", mean, std, out)
-        return composite_random.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, normal_Tensor_Tensor_out, locals())
-
-
 def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"""
-    if state.active_modes and intercepts(normal_Tensor_float, mean):
+    if state.active_modes and intercepts(normal_Tensor_float, mean, out):
         return call(normal_Tensor_float, mean, std, generator=generator, out=out)
-    if out is not None:
-        return normal_Tensor_float_out(mean, std, generator=generator, out=out)
     try:
         if not isinstance(mean, Tensor):
             raise NotATensor
@@ -2271,6 +2233,12 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
             std = float_of(std, "normal", "std", 2)
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
+        if out is not None:  # normal.Tensor_float_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if mean._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("normal", mean, out)
+            return composite_random.normal_tensor_float_out(mean, std, generator=generator, out=out)
         node = None
         if (
             (edge := mean._mt_edge) is not None
@@ -2289,30 +2257,10 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         return failed(error, normal_Tensor_float, locals())
 
 
-def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
-    """normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(normal_Tensor_float_out, mean, out):
-        return call(normal_Tensor_float_out, mean, std, generator=generator, out=out)
-    try:
-        if not (isinstance(mean, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(std) is not float:
-            std = float_of(std, "normal", "std", 2)
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
-        if mean._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("normal", mean, out)
-        return composite_random.normal_tensor_float_out(mean, std, generator=generator, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, normal_Tensor_float_out, locals())
-
-
 def normal_float_Tensor(mean, std, *, generator=None, out=None):
     """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"""
-    if state.active_modes and intercepts(normal_float_Tensor, std):
+    if state.active_modes and intercepts(normal_float_Tensor, std, out):
         return call(normal_float_Tensor, mean, std, generator=generator, out=out)
-    if out is not None:
-        return normal_float_Tensor_out(mean, std, generator=generator, out=out)
     try:
         if not isinstance(std, Tensor):
             raise NotATensor
@@ -2320,6 +2268,12 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
             mean = float_of(mean, "normal", "mean", 1)
         if generator is not None:
             generator = generator_of(generator, "normal", "generator")
+        if out is not None:  # normal.float_Tensor_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if std._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("normal", std, out)
+            return composite_random.normal_float_tensor_out(mean, std, generator=generator, out=out)
         node = None
         if (
             (edge := std._mt_edge) is not None
@@ -2336,24 +2290,6 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         return composite_random.normal_float_tensor(mean, std, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, normal_float_Tensor, locals())
-
-
-def normal_float_Tensor_out(mean, std, *, generator=None, out):
-    """normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(normal_float_Tensor_out, std, out):
-        return call(normal_float_Tensor_out, mean, std, generator=generator, out=out)
-    try:
-        if not (isinstance(std, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(mean) is not float:
-            mean = float_of(mean, "normal", "mean", 1)
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
-        if std._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("normal", std, out)
-        return composite_random.normal_float_tensor_out(mean, std, generator=generator, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, normal_float_Tensor_out, locals())
 
 
 def normal_float_float(
@@ -2517,6 +2453,14 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
         return result
     except CALL_ERRORS as error:
         return failed(error, normal_float_float_out, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+bernoulli_default_out = out_form(bernoulli_default)
+multinomial_out = out_form(multinomial)
+normal_Tensor_Tensor_out = out_form(normal_Tensor_Tensor)
+normal_Tensor_float_out = out_form(normal_Tensor_float)
+normal_float_Tensor_out = out_form(normal_float_Tensor)
 
 
 complete(__name__)

@@ -48,7 +48,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.arguments.types import is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
-from mindtorch.dispatch.methods import SEPARATE_INTS
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _sum_default_kernels = kernel_table("sum")
@@ -130,10 +130,8 @@ def sum_default(input, *, dtype=None):
 
 def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
     """sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(sum_dim_IntList, input):
+    if state.active_modes and intercepts(sum_dim_IntList, input, out):
         return call(sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return sum_dim_IntList_out(input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -144,6 +142,15 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "sum", "dtype")
         input_array = input._mt_array
+        if out is not None:  # sum.IntList_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("sum", input, out)
+            return adopt_result(
+                out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -175,40 +182,21 @@ def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdim
     return raise_no_overload(sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
-def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
-    """sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sum_dim_IntList_out, input, out):
-        return call(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "sum", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "sum", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "sum", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("sum", input, out)
-        return adopt_result(
-            out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, sum_dim_IntList_out, locals())
-
-
 def mean_default(input, *, dtype=None, out=None):
     """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(mean_default, input):
+    if state.active_modes and intercepts(mean_default, input, out):
         return call(mean_default, input, dtype=dtype, out=out)
-    if out is not None:
-        return mean_default_out(input, dtype=dtype, out=out)
     try:
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "mean", "dtype")
         input_array = input._mt_array
+        if out is not None:  # mean.dtype_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mean", input, out)
+            return adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -222,28 +210,10 @@ def mean_default(input, *, dtype=None, out=None):
         return failed(error, mean_default, locals())
 
 
-def mean_default_out(input, *, dtype=None, out):
-    """mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mean_default_out, input, out):
-        return call(mean_default_out, input, dtype=dtype, out=out)
-    try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "mean", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mean", input, out)
-        return adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, mean_default_out, locals())
-
-
 def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
     """mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(mean_dim, input):
+    if state.active_modes and intercepts(mean_dim, input, out):
         return call(mean_dim, input, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return mean_dim_out(input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -254,6 +224,15 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "mean", "dtype")
         input_array = input._mt_array
+        if out is not None:  # mean.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mean", input, out)
+            return adopt_result(
+                out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -285,28 +264,6 @@ def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
     return raise_no_overload(mean, (mean_default, mean_dim), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
-def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
-    """mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mean_dim_out, input, out):
-        return call(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "mean", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "mean", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "mean", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mean", input, out)
-        return adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, mean_dim_out, locals())
-
-
 def prod_default(input, *, dtype=None):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
     if state.active_modes and intercepts(prod_default, input):
@@ -332,10 +289,8 @@ def prod_default(input, *, dtype=None):
 
 def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
     """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    if state.active_modes and intercepts(prod_dim_int, input):
+    if state.active_modes and intercepts(prod_dim_int, input, out):
         return call(prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return prod_dim_int_out(input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "prod", "dim", 2)
@@ -344,6 +299,15 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "prod", "dtype")
         input_array = input._mt_array
+        if out is not None:  # prod.int_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("prod", input, out)
+            return adopt_result(
+                out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -378,38 +342,14 @@ def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
     return raise_no_overload(prod, (prod_default, prod_dim_int), (input, dim, keepdim), {"dtype": dtype, "out": out})
 
 
-def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
-    """prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(prod_dim_int_out, input, out):
-        return call(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "prod", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "prod", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "prod", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("prod", input, out)
-        return adopt_result(
-            out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, prod_dim_int_out, locals())
-
-
 def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(amax, input):
+    if state.active_modes and intercepts(amax, input, out):
         return call(amax, input, dim, keepdim, out=out)
-    if out is not None:
-        return amax_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -420,6 +360,13 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "amax", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # amax.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("amax", input, out)
+            return adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -438,38 +385,14 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         return failed(error, amax, locals())
 
 
-def amax_out(input, dim=(), keepdim=False, *, out):
-    """amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(amax_out, input, out):
-        return call(amax_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is None:
-            dim = ()
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "amax", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "amax", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("amax", input, out)
-        return adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, amax_out, locals())
-
-
 def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(amin, input):
+    if state.active_modes and intercepts(amin, input, out):
         return call(amin, input, dim, keepdim, out=out)
-    if out is not None:
-        return amin_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -480,6 +403,13 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "amin", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # amin.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("amin", input, out)
+            return adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -498,36 +428,19 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         return failed(error, amin, locals())
 
 
-def amin_out(input, dim=(), keepdim=False, *, out):
-    """amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(amin_out, input, out):
-        return call(amin_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is None:
-            dim = ()
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "amin", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "amin", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("amin", input, out)
-        return adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, amin_out, locals())
-
-
 def max_default(input, *, out=None):
     """max(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(max_default, input):
+    if state.active_modes and intercepts(max_default, input, out):
         return call(max_default, input, out=out)
-    if out is not None:
-        return max_default_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # max.unary_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("max", input, out)
+            return adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -543,32 +456,25 @@ def max_default(input, *, out=None):
         return failed(error, max_default, locals())
 
 
-def max_default_out(input, *, out):
-    """max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(max_default_out, input, out):
-        return call(max_default_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("max", input, out)
-        return adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, max_default_out, locals())
-
-
 def max_dim(input, dim, keepdim=False, *, out=None):
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.active_modes and intercepts(max_dim, input):
+    if state.active_modes and intercepts(max_dim, input, out):
         return call(max_dim, input, dim, keepdim, out=out)
-    if out is not None:
-        return max_dim_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "max", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "max", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # max.dim_max
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("max", input, *out)
+            arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.max_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -588,36 +494,18 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         return failed(error, max_dim, locals())
 
 
-def max_dim_out(input, dim, keepdim=False, *, out):
-    """max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(max_dim_out, input, out):
-        return call(max_dim_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "max", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "max", "keepdim", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("max", input, *out)
-        arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.max_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, max_dim_out, locals())
-
-
 def max_other(input, other, *, out=None):
     """max.other(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(max_other, input, other):
+    if state.active_modes and intercepts(max_other, input, other, out):
         return call(max_other, input, other, out=out)
-    if out is not None:
-        return max_other_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(max_other, input, other, out=out)
+    if out is not None:  # max.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(max_other, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("max", input, other, out)
+        return ops.maximum(input, other, out=out)
     return ops.maximum(input, other)
 
 
@@ -651,25 +539,19 @@ def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
     return raise_no_overload(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
 
 
-def max_other_out(input, other, *, out):
-    """max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(max_other_out, input, other, out):
-        return call(max_other_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(max_other_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("max", input, other, out)
-    return ops.maximum(input, other, out=out)
-
-
 def min_default(input, *, out=None):
     """min(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(min_default, input):
+    if state.active_modes and intercepts(min_default, input, out):
         return call(min_default, input, out=out)
-    if out is not None:
-        return min_default_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # min.unary_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("min", input, out)
+            return adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -685,32 +567,25 @@ def min_default(input, *, out=None):
         return failed(error, min_default, locals())
 
 
-def min_default_out(input, *, out):
-    """min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(min_default_out, input, out):
-        return call(min_default_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("min", input, out)
-        return adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, min_default_out, locals())
-
-
 def min_dim(input, dim, keepdim=False, *, out=None):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.active_modes and intercepts(min_dim, input):
+    if state.active_modes and intercepts(min_dim, input, out):
         return call(min_dim, input, dim, keepdim, out=out)
-    if out is not None:
-        return min_dim_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "min", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "min", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # min.dim_min
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("min", input, *out)
+            arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.min_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -730,36 +605,18 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         return failed(error, min_dim, locals())
 
 
-def min_dim_out(input, dim, keepdim=False, *, out):
-    """min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(min_dim_out, input, out):
-        return call(min_dim_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "min", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "min", "keepdim", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("min", input, *out)
-        arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.min_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, min_dim_out, locals())
-
-
 def min_other(input, other, *, out=None):
     """min.other(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(min_other, input, other):
+    if state.active_modes and intercepts(min_other, input, other, out):
         return call(min_other, input, other, out=out)
-    if out is not None:
-        return min_other_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(min_other, input, other, out=out)
+    if out is not None:  # min.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(min_other, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("min", input, other, out)
+        return ops.minimum(input, other, out=out)
     return ops.minimum(input, other)
 
 
@@ -793,33 +650,29 @@ def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
     return raise_no_overload(min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out})
 
 
-def min_other_out(input, other, *, out):
-    """min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(min_other_out, input, other, out):
-        return call(min_other_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(min_other_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("min", input, other, out)
-    return ops.minimum(input, other, out=out)
-
-
 def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=None):
     """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(aminmax, input):
+    if state.active_modes and intercepts(aminmax, input, out):
         return call(aminmax, input, dim=dim, keepdim=keepdim, out=out)
-    if out is not None:
-        return aminmax_out(input, dim=dim, keepdim=keepdim, out=out)
     try:
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "aminmax", "dim")
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "aminmax", "keepdim")
         input_array = input._mt_array
+        if out is not None:  # aminmax.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("aminmax", input, *out)
+            arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.aminmax_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -838,28 +691,6 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
         return return_types.aminmax((min, max))
     except CALL_ERRORS as error:
         return failed(error, aminmax, locals())
-
-
-def aminmax_out(input, *, dim=None, keepdim=False, out):
-    """aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)"""
-    if state.active_modes and intercepts(aminmax_out, input, out):
-        return call(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
-    try:
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "aminmax", "dim")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "aminmax", "keepdim")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("aminmax", input, *out)
-        arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.aminmax_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, aminmax_out, locals())
 
 
 def median_default(input):
@@ -886,16 +717,23 @@ def median_default(input):
 
 def median_dim(input, dim, keepdim=False, *, out=None):
     """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.active_modes and intercepts(median_dim, input):
+    if state.active_modes and intercepts(median_dim, input, out):
         return call(median_dim, input, dim, keepdim, out=out)
-    if out is not None:
-        return median_dim_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "median", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "median", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # median.dim_values
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("median", input, *out)
+            arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.median_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -933,28 +771,6 @@ def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     return raise_no_overload(median, (median_default, median_dim), (input, dim, keepdim), {"out": out})
 
 
-def median_dim_out(input, dim, keepdim=False, *, out):
-    """median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(median_dim_out, input, out):
-        return call(median_dim_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "median", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "median", "keepdim", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("median", input, *out)
-        arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.median_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, median_dim_out, locals())
-
-
 def nanmedian_default(input):
     """nanmedian(Tensor self) -> Tensor"""
     if state.active_modes and intercepts(nanmedian_default, input):
@@ -979,16 +795,23 @@ def nanmedian_default(input):
 
 def nanmedian_dim(input, dim, keepdim=False, *, out=None):
     """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if state.active_modes and intercepts(nanmedian_dim, input):
+    if state.active_modes and intercepts(nanmedian_dim, input, out):
         return call(nanmedian_dim, input, dim, keepdim, out=out)
-    if out is not None:
-        return nanmedian_dim_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "nanmedian", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # nanmedian.dim_values
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("nanmedian", input, *out)
+            arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.nanmedian_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1026,44 +849,29 @@ def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None
     return raise_no_overload(nanmedian, (nanmedian_default, nanmedian_dim), (input, dim, keepdim), {"out": out})
 
 
-def nanmedian_dim_out(input, dim, keepdim=False, *, out):
-    """nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(nanmedian_dim_out, input, out):
-        return call(nanmedian_dim_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "nanmedian", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("nanmedian", input, *out)
-        arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.nanmedian_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, nanmedian_dim_out, locals())
-
-
 def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
     """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(mode, input):
+    if state.active_modes and intercepts(mode, input, out):
         return call(mode, input, dim, keepdim, out=out)
-    if out is not None:
-        return mode_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "mode", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "mode", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # mode.values
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("mode", input, *out)
+            arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.mode_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1084,38 +892,14 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         return failed(error, mode, locals())
 
 
-def mode_out(input, dim=-1, keepdim=False, *, out):
-    """mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(mode_out, input, out):
-        return call(mode_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "mode", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "mode", "keepdim", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("mode", input, *out)
-        arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.mode_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, mode_out, locals())
-
-
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
     """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(kthvalue, input):
+    if state.active_modes and intercepts(kthvalue, input, out):
         return call(kthvalue, input, k, dim, keepdim, out=out)
-    if out is not None:
-        return kthvalue_out(input, k, dim, keepdim, out=out)
     try:
         if type(k) is not int or not -(2**63) <= k < 2**63:
             k = index_of(k, "kthvalue", "k", 2)
@@ -1124,6 +908,15 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
         input_array = input._mt_array
+        if out is not None:  # kthvalue.values
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("kthvalue", input, *out)
+            arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.kthvalue_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1144,36 +937,10 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         return failed(error, kthvalue, locals())
 
 
-def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
-    """kthvalue.values(Tensor self, SymInt k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(kthvalue_out, input, out):
-        return call(kthvalue_out, input, k, dim, keepdim, out=out)
-    try:
-        if type(k) is not int or not -(2**63) <= k < 2**63:
-            k = index_of(k, "kthvalue", "k", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "kthvalue", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("kthvalue", input, *out)
-        arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.kthvalue_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, kthvalue_out, locals())
-
-
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
-    if state.active_modes and intercepts(histc, input):
+    if state.active_modes and intercepts(histc, input, out):
         return call(histc, input, bins, min, max, out=out)
-    if out is not None:
-        return histc_out(input, bins, min, max, out=out)
     try:
         if type(bins) is not int or not -(2**63) <= bins < 2**63:
             bins = int_of(bins, "histc", "bins", 2)
@@ -1182,41 +949,38 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         if type(max) is not int and type(max) is not float:
             max = scalar_of(max, "histc", "max", 4)
         input_array = input._mt_array
+        if out is not None:  # histc.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
         return wrap(_histc_kernels[type(input_array)](input_array, bins, min, max))
     except CALL_ERRORS as error:
         return failed(error, histc, locals())
 
 
-def histc_out(input, bins=100, min=0, max=0, *, out):
-    """histc.out(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(histc_out, input, out):
-        return call(histc_out, input, bins, min, max, out=out)
-    try:
-        if type(bins) is not int or not -(2**63) <= bins < 2**63:
-            bins = int_of(bins, "histc", "bins", 2)
-        if type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "histc", "min", 3)
-        if type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "histc", "max", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, histc_out, locals())
-
-
 def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
     """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
-    if state.active_modes and intercepts(histogram_bins_tensor, input, bins, weight):
+    if state.active_modes and intercepts(histogram_bins_tensor, input, bins, weight, out):
         return call(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
-    if out is not None:
-        return histogram_bins_tensor_out(input, bins, weight=weight, density=density, out=out)
     try:
         if density is not False and density is not True:
             density = bool_of(density, "histogram", "density")
         input_array = input._mt_array
         bins_array = bins._mt_array
         weight_array = None if weight is None else weight._mt_array
+        if out is not None:  # histogram.bins_tensor_out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_unwritable("aten::histogram", out, input, bins, weight)
+            arrays = _histogram_bins_tensor_kernels[type(input_array)](
+                input_array, bins_array, weight_array, density, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            record_refusal("aten::histogram", out, input, bins, weight)
+            return return_types.histogram_out(out)
         node = None
         if (
             input._mt_edge is not None
@@ -1241,37 +1005,10 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         return failed(error, histogram_bins_tensor, locals())
 
 
-def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
-    """histogram.bins_tensor_out(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
-    if state.active_modes and intercepts(histogram_bins_tensor_out, input, bins, weight, out):
-        return call(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
-    try:
-        if density is not False and density is not True:
-            density = bool_of(density, "histogram", "density")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        bins_array = bins._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_unwritable("aten::histogram", out, input, bins, weight)
-        arrays = _histogram_bins_tensor_kernels[type(input_array)](
-            input_array, bins_array, weight_array, density, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        record_refusal("aten::histogram", out, input, bins, weight)
-        return return_types.histogram_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, histogram_bins_tensor_out, locals())
-
-
 def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
-    if state.active_modes and intercepts(histogram_bin_ct, input, weight):
+    if state.active_modes and intercepts(histogram_bin_ct, input, weight, out):
         return call(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
-    if out is not None:
-        return histogram_bin_ct_out(input, bins, range=range, weight=weight, density=density, out=out)
     try:
         if type(bins) is not int or not -(2**63) <= bins < 2**63:
             bins = int_of(bins, "histogram", "bins", 2)
@@ -1279,6 +1016,18 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
             density = bool_of(density, "histogram", "density")
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
+        if out is not None:  # histogram.bin_ct_out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_unwritable("aten::histogram", out, input, weight)
+            arrays = _histogram_bin_ct_kernels[type(input_array)](
+                input_array, bins, range, weight_array, density, out=out_arrays
+            )
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            record_refusal("aten::histogram", out, input, weight)
+            return return_types.histogram_out(out)
         node = None
         if (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None)) and (
             state.grad_everywhere or thread.grad_enabled
@@ -1316,32 +1065,6 @@ def histogram(input, bins=100, *, weight=None, density=False, out=None, range=No
         (input, bins),
         {"weight": weight, "density": density, "out": out, "range": range},
     )
-
-
-def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=False, out):
-    """histogram.bin_ct_out(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
-    if state.active_modes and intercepts(histogram_bin_ct_out, input, weight, out):
-        return call(histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
-    try:
-        if type(bins) is not int or not -(2**63) <= bins < 2**63:
-            bins = int_of(bins, "histogram", "bins", 2)
-        if density is not False and density is not True:
-            density = bool_of(density, "histogram", "density")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        weight_array = None if weight is None else weight._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_unwritable("aten::histogram", out, input, weight)
-        arrays = _histogram_bin_ct_kernels[type(input_array)](
-            input_array, bins, range, weight_array, density, out=out_arrays
-        )
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        record_refusal("aten::histogram", out, input, weight)
-        return return_types.histogram_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, histogram_bin_ct_out, locals())
 
 
 def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
@@ -1583,7 +1306,7 @@ def bincount(input, weights=None, minlength=0):
 
 def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
-    if state.active_modes and intercepts(searchsorted_Tensor, sorted_sequence, input, sorter):
+    if state.active_modes and intercepts(searchsorted_Tensor, sorted_sequence, input, sorter, out):
         return call(
             searchsorted_Tensor,
             sorted_sequence,
@@ -1594,10 +1317,6 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
             sorter=sorter,
             out=out,
         )
-    if out is not None:
-        return searchsorted_Tensor_out(
-            sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
-        )
     try:
         if out_int32 is not False and out_int32 is not True:
             out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
@@ -1608,6 +1327,16 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
         sorted_sequence_array = sorted_sequence._mt_array
         input_array = input._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
+        if out is not None:  # searchsorted.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+                    sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
+                ),
+            )
         return wrap(
             _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
                 sorted_sequence_array, input_array, out_int32, right, side, sorter_array
@@ -1617,43 +1346,9 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
         return failed(error, searchsorted_Tensor, locals())
 
 
-def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
-    """searchsorted.Tensor_out(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(searchsorted_Tensor_out, sorted_sequence, input, sorter, out):
-        return call(
-            searchsorted_Tensor_out,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
-    try:
-        if out_int32 is not False and out_int32 is not True:
-            out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "searchsorted", "right")
-        if side is not None and type(side) is not str:
-            side = str_of(side, "searchsorted", "side")
-        sorted_sequence_array = sorted_sequence._mt_array
-        input_array = input._mt_array
-        sorter_array = None if sorter is None else sorter._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out,
-            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, searchsorted_Tensor_out, locals())
-
-
 def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
-    if state.active_modes and intercepts(searchsorted_Scalar, sorted_sequence, sorter):
+    if state.active_modes and intercepts(searchsorted_Scalar, sorted_sequence, sorter, out):
         return call(
             searchsorted_Scalar,
             sorted_sequence,
@@ -1663,10 +1358,6 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
             side=side,
             sorter=sorter,
             out=out,
-        )
-    if out is not None:
-        return searchsorted_Scalar_out(
-            sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
         )
     try:
         if type(input) is not int and type(input) is not float:
@@ -1679,6 +1370,16 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
             side = str_of(side, "searchsorted", "side")
         sorted_sequence_array = sorted_sequence._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
+        if out is not None:  # searchsorted.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+                    sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
+                ),
+            )
         return wrap(
             _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
                 sorted_sequence_array, input, out_int32, right, side, sorter_array
@@ -1709,47 +1410,10 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     )
 
 
-def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
-    """searchsorted.Scalar_out(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(searchsorted_Scalar_out, sorted_sequence, sorter, out):
-        return call(
-            searchsorted_Scalar_out,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
-    try:
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "searchsorted", "input", 2)
-        if out_int32 is not False and out_int32 is not True:
-            out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "searchsorted", "right")
-        if side is not None and type(side) is not str:
-            side = str_of(side, "searchsorted", "side")
-        sorted_sequence_array = sorted_sequence._mt_array
-        sorter_array = None if sorter is None else sorter._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out,
-            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, searchsorted_Scalar_out, locals())
-
-
 def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=None):
     """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
-    if state.active_modes and intercepts(bucketize_Tensor, input, boundaries):
+    if state.active_modes and intercepts(bucketize_Tensor, input, boundaries, out):
         return call(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
-    if out is not None:
-        return bucketize_Tensor_out(input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         if out_int32 is not False and out_int32 is not True:
             out_int32 = bool_of(out_int32, "bucketize", "out_int32")
@@ -1757,39 +1421,25 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
             right = bool_of(right, "bucketize", "right")
         input_array = input._mt_array
         boundaries_array = boundaries._mt_array
+        if out is not None:  # bucketize.Tensor_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _bucketize_Tensor_kernels[type(input_array)](
+                    input_array, boundaries_array, out_int32, right, out=out_array
+                ),
+            )
         return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
     except CALL_ERRORS as error:
         return failed(error, bucketize_Tensor, locals())
 
 
-def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out):
-    """bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bucketize_Tensor_out, input, boundaries, out):
-        return call(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
-        if out_int32 is not False and out_int32 is not True:
-            out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "bucketize", "right")
-        input_array = input._mt_array
-        boundaries_array = boundaries._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out,
-            _bucketize_Tensor_kernels[type(input_array)](
-                input_array, boundaries_array, out_int32, right, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, bucketize_Tensor_out, locals())
-
-
 def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=None):
     """bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
-    if state.active_modes and intercepts(bucketize_Scalar, boundaries):
+    if state.active_modes and intercepts(bucketize_Scalar, boundaries, out):
         return call(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
-    if out is not None:
-        return bucketize_Scalar_out(input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "bucketize", "input", 1)
@@ -1798,6 +1448,16 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
         if right is not False and right is not True:
             right = bool_of(right, "bucketize", "right")
         boundaries_array = boundaries._mt_array
+        if out is not None:  # bucketize.Scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _bucketize_Scalar_kernels[type(boundaries_array)](
+                    input, boundaries_array, out_int32, right, out=out_array
+                ),
+            )
         return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
     except CALL_ERRORS as error:
         return failed(error, bucketize_Scalar, locals())
@@ -1820,62 +1480,28 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     )
 
 
-def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out):
-    """bucketize.Scalar_out(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(bucketize_Scalar_out, boundaries, out):
-        return call(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    try:
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "bucketize", "input", 1)
-        if out_int32 is not False and out_int32 is not True:
-            out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "bucketize", "right")
-        boundaries_array = boundaries._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out,
-            _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, bucketize_Scalar_out, locals())
-
-
 def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
     """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(argmax, input):
+    if state.active_modes and intercepts(argmax, input, out):
         return call(argmax, input, dim, keepdim, out=out)
-    if out is not None:
-        return argmax_out(input, dim, keepdim, out=out)
     try:
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "argmax", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # argmax.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         return wrap(_argmax_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
         return failed(error, argmax, locals())
-
-
-def argmax_out(input, dim=None, keepdim=False, *, out):
-    """argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(argmax_out, input, out):
-        return call(argmax_out, input, dim, keepdim, out=out)
-    try:
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "argmax", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, argmax_out, locals())
 
 
 def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1884,101 +1510,64 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(argmin, input):
+    if state.active_modes and intercepts(argmin, input, out):
         return call(argmin, input, dim, keepdim, out=out)
-    if out is not None:
-        return argmin_out(input, dim, keepdim, out=out)
     try:
         if dim is not None and type(dim) is not int:
             dim = int_of(dim, "argmin", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # argmin.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         return wrap(_argmin_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
         return failed(error, argmin, locals())
 
 
-def argmin_out(input, dim=None, keepdim=False, *, out):
-    """argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(argmin_out, input, out):
-        return call(argmin_out, input, dim, keepdim, out=out)
-    try:
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "argmin", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, argmin_out, locals())
-
-
 def any_default(input, *, out=None):
     """any(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(any_default, input):
+    if state.active_modes and intercepts(any_default, input, out):
         return call(any_default, input, out=out)
-    if out is not None:
-        return any_default_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # any.all_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
         return wrap(_any_default_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, any_default, locals())
 
 
-def any_default_out(input, *, out):
-    """any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(any_default_out, input, out):
-        return call(any_default_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, any_default_out, locals())
-
-
 def any_dim(input, dim, keepdim=False, *, out=None):
     """any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(any_dim, input):
+    if state.active_modes and intercepts(any_dim, input, out):
         return call(any_dim, input, dim, keepdim, out=out)
-    if out is not None:
-        return any_dim_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "any", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # any.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         return wrap(_any_dim_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
         return failed(error, any_dim, locals())
 
 
-def any_dim_out(input, dim, keepdim=False, *, out):
-    """any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(any_dim_out, input, out):
-        return call(any_dim_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "any", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "any", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, any_dim_out, locals())
-
-
 def any_dims(input, dim=None, keepdim=False, *, out=None):
     """any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(any_dims, input):
+    if state.active_modes and intercepts(any_dims, input, out):
         return call(any_dims, input, dim, keepdim, out=out)
-    if out is not None:
-        return any_dims_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -1986,6 +1575,12 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
             dim = ints_of(dim, "any", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "any", "keepdim", 3)
+        if out is not None:  # any.dims_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("any", input, out)
+            return composite_reduction.any_dims_out(input, dim, keepdim, out=out)
         return composite_reduction.any_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
         return failed(error, any_dims, locals())
@@ -2012,88 +1607,46 @@ def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     return raise_no_overload(any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out})
 
 
-def any_dims_out(input, dim=None, keepdim=False, *, out):
-    """any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(any_dims_out, input, out):
-        return call(any_dims_out, input, dim, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = ints_of(dim, "any", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "any", "keepdim", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("any", input, out)
-        return composite_reduction.any_dims_out(input, dim, keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, any_dims_out, locals())
-
-
 def all_default(input, *, out=None):
     """all(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(all_default, input):
+    if state.active_modes and intercepts(all_default, input, out):
         return call(all_default, input, out=out)
-    if out is not None:
-        return all_default_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # all.all_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
         return wrap(_all_default_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, all_default, locals())
 
 
-def all_default_out(input, *, out):
-    """all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(all_default_out, input, out):
-        return call(all_default_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, all_default_out, locals())
-
-
 def all_dim(input, dim, keepdim=False, *, out=None):
     """all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(all_dim, input):
+    if state.active_modes and intercepts(all_dim, input, out):
         return call(all_dim, input, dim, keepdim, out=out)
-    if out is not None:
-        return all_dim_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "all", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # all.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         return wrap(_all_dim_kernels[type(input_array)](input_array, dim, keepdim))
     except CALL_ERRORS as error:
         return failed(error, all_dim, locals())
 
 
-def all_dim_out(input, dim, keepdim=False, *, out):
-    """all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(all_dim_out, input, out):
-        return call(all_dim_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "all", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "all", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, all_dim_out, locals())
-
-
 def all_dims(input, dim=None, keepdim=False, *, out=None):
     """all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(all_dims, input):
+    if state.active_modes and intercepts(all_dims, input, out):
         return call(all_dims, input, dim, keepdim, out=out)
-    if out is not None:
-        return all_dims_out(input, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2101,6 +1654,12 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
             dim = ints_of(dim, "all", "dim", 2)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "all", "keepdim", 3)
+        if out is not None:  # all.dims_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("all", input, out)
+            return composite_reduction.all_dims_out(input, dim, keepdim, out=out)
         return composite_reduction.all_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
         return failed(error, all_dims, locals())
@@ -2127,24 +1686,6 @@ def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     return raise_no_overload(all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out})
 
 
-def all_dims_out(input, dim=None, keepdim=False, *, out):
-    """all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(all_dims_out, input, out):
-        return call(all_dims_out, input, dim, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = ints_of(dim, "all", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "all", "keepdim", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("all", input, out)
-        return composite_reduction.all_dims_out(input, dim, keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, all_dims_out, locals())
-
-
 def var_default(input, unbiased=True):
     """var(Tensor self, bool unbiased=True) -> Tensor"""
     if state.active_modes and intercepts(var_default, input):
@@ -2161,10 +1702,8 @@ def var_default(input, unbiased=True):
 
 def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     """var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(var_dim, input):
+    if state.active_modes and intercepts(var_dim, input, out):
         return call(var_dim, input, dim, unbiased, keepdim, out=out)
-    if out is not None:
-        return var_dim_out(input, dim, unbiased, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2176,39 +1715,21 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             unbiased = bool_of(unbiased, "var", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var", "keepdim", 4)
+        if out is not None:  # var.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("var", input, out)
+            return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
         return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         return failed(error, var_dim, locals())
 
 
-def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
-    """var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(var_dim_out, input, out):
-        return call(var_dim_out, input, dim, unbiased, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "var", "dim", 2)
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "var", "unbiased", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "var", "keepdim", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("var", input, out)
-        return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, var_dim_out, locals())
-
-
 def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(var_correction, input):
+    if state.active_modes and intercepts(var_correction, input, out):
         return call(var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
-    if out is not None:
-        return var_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -2219,6 +1740,15 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "var", "keepdim")
         input_array = input._mt_array
+        if out is not None:  # var.correction_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("var", input, out)
+            return adopt_result(
+                out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2252,30 +1782,6 @@ def var(*args, **kwargs):
     return raise_no_overload(var, (var_default, var_dim, var_correction), args, kwargs)
 
 
-def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
-    """var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(var_correction_out, input, out):
-        return call(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "var", "dim", 2)
-        if correction is not None and type(correction) is not int and type(correction) is not float:
-            correction = scalar_of(correction, "var", "correction")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "var", "keepdim")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("var", input, out)
-        return adopt_result(
-            out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, var_correction_out, locals())
-
-
 def std_default(input, unbiased=True):
     """std(Tensor self, bool unbiased=True) -> Tensor"""
     if state.active_modes and intercepts(std_default, input):
@@ -2292,10 +1798,8 @@ def std_default(input, unbiased=True):
 
 def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     """std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(std_dim, input):
+    if state.active_modes and intercepts(std_dim, input, out):
         return call(std_dim, input, dim, unbiased, keepdim, out=out)
-    if out is not None:
-        return std_dim_out(input, dim, unbiased, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2307,39 +1811,21 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             unbiased = bool_of(unbiased, "std", "unbiased", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std", "keepdim", 4)
+        if out is not None:  # std.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("std", input, out)
+            return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
         return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         return failed(error, std_dim, locals())
 
 
-def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
-    """std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(std_dim_out, input, out):
-        return call(std_dim_out, input, dim, unbiased, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "std", "dim", 2)
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "std", "unbiased", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "std", "keepdim", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("std", input, out)
-        return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, std_dim_out, locals())
-
-
 def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None):
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(std_correction, input):
+    if state.active_modes and intercepts(std_correction, input, out):
         return call(std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
-    if out is not None:
-        return std_correction_out(input, dim, correction=correction, keepdim=keepdim, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -2350,6 +1836,15 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "std", "keepdim")
         input_array = input._mt_array
+        if out is not None:  # std.correction_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("std", input, out)
+            return adopt_result(
+                out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2386,30 +1881,6 @@ def std(*args, **kwargs):
     return raise_no_overload(std, (std_default, std_dim, std_correction), args, kwargs)
 
 
-def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
-    """std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(std_correction_out, input, out):
-        return call(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "std", "dim", 2)
-        if correction is not None and type(correction) is not int and type(correction) is not float:
-            correction = scalar_of(correction, "std", "correction")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "std", "keepdim")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("std", input, out)
-        return adopt_result(
-            out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, std_correction_out, locals())
-
-
 def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
     logsumexp(input, dim, keepdim=False, *, out=None)
@@ -2418,10 +1889,8 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(logsumexp, input):
+    if state.active_modes and intercepts(logsumexp, input, out):
         return call(logsumexp, input, dim, keepdim, out=out)
-    if out is not None:
-        return logsumexp_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -2430,6 +1899,13 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # logsumexp.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("logsumexp", input, out)
+            return adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2447,42 +1923,27 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         return failed(error, logsumexp, locals())
 
 
-def logsumexp_out(input, dim, keepdim=False, *, out):
-    """logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logsumexp_out, input, out):
-        return call(logsumexp_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "logsumexp", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("logsumexp", input, out)
-        return adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logsumexp_out, locals())
-
-
 def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
     cumsum(input, dim, *, dtype=None, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(cumsum, input):
+    if state.active_modes and intercepts(cumsum, input, out):
         return call(cumsum, input, dim, dtype=dtype, out=out)
-    if out is not None:
-        return cumsum_out(input, dim, dtype=dtype, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "cumsum", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumsum", "dtype")
         input_array = input._mt_array
+        if out is not None:  # cumsum.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cumsum", input, out)
+            return adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2526,40 +1987,27 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
         return failed(error, cumsum_, locals())
 
 
-def cumsum_out(input, dim, *, dtype=None, out):
-    """cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cumsum_out, input, out):
-        return call(cumsum_out, input, dim, dtype=dtype, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cumsum", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "cumsum", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cumsum", input, out)
-        return adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, cumsum_out, locals())
-
-
 def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
     """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
     cumprod(input, dim, *, dtype=None, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(cumprod, input):
+    if state.active_modes and intercepts(cumprod, input, out):
         return call(cumprod, input, dim, dtype=dtype, out=out)
-    if out is not None:
-        return cumprod_out(input, dim, dtype=dtype, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "cumprod", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "cumprod", "dtype")
         input_array = input._mt_array
+        if out is not None:  # cumprod.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("cumprod", input, out)
+            return adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2609,38 +2057,27 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
         return failed(error, cumprod_, locals())
 
 
-def cumprod_out(input, dim, *, dtype=None, out):
-    """cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(cumprod_out, input, out):
-        return call(cumprod_out, input, dim, dtype=dtype, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cumprod", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "cumprod", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("cumprod", input, out)
-        return adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, cumprod_out, locals())
-
-
 def cummax(input, dim=..., *, out=None, axis=None):
     """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
     cummax(input, dim, *, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(cummax, input):
+    if state.active_modes and intercepts(cummax, input, out):
         return call(cummax, input, dim, out=out)
-    if out is not None:
-        return cummax_out(input, dim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "cummax", "dim", 2)
         input_array = input._mt_array
+        if out is not None:  # cummax.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("cummax", input, *out)
+            arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.cummax_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2660,40 +2097,27 @@ def cummax(input, dim=..., *, out=None, axis=None):
         return failed(error, cummax, locals())
 
 
-def cummax_out(input, dim, *, out):
-    """cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(cummax_out, input, out):
-        return call(cummax_out, input, dim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cummax", "dim", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("cummax", input, *out)
-        arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.cummax_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, cummax_out, locals())
-
-
 def cummin(input, dim=..., *, out=None, axis=None):
     """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
     cummin(input, dim, *, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(cummin, input):
+    if state.active_modes and intercepts(cummin, input, out):
         return call(cummin, input, dim, out=out)
-    if out is not None:
-        return cummin_out(input, dim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "cummin", "dim", 2)
         input_array = input._mt_array
+        if out is not None:  # cummin.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("cummin", input, *out)
+            arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.cummin_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2713,40 +2137,25 @@ def cummin(input, dim=..., *, out=None, axis=None):
         return failed(error, cummin, locals())
 
 
-def cummin_out(input, dim, *, out):
-    """cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(cummin_out, input, out):
-        return call(cummin_out, input, dim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cummin", "dim", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("cummin", input, *out)
-        arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.cummin_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, cummin_out, locals())
-
-
 def logcumsumexp(input, dim=..., *, out=None, axis=None):
     """logcumsumexp(Tensor self, int dim) -> Tensor
     logcumsumexp(input, dim, *, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(logcumsumexp, input):
+    if state.active_modes and intercepts(logcumsumexp, input, out):
         return call(logcumsumexp, input, dim, out=out)
-    if out is not None:
-        return logcumsumexp_out(input, dim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "logcumsumexp", "dim", 2)
         input_array = input._mt_array
+        if out is not None:  # logcumsumexp.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("logcumsumexp", input, out)
+            return adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2763,34 +2172,25 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
         return failed(error, logcumsumexp, locals())
 
 
-def logcumsumexp_out(input, dim, *, out):
-    """logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(logcumsumexp_out, input, out):
-        return call(logcumsumexp_out, input, dim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "logcumsumexp", "dim", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("logcumsumexp", input, out)
-        return adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, logcumsumexp_out, locals())
-
-
 def _softmax(input, dim, half_to_float, *, out=None):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    if state.active_modes and intercepts(_softmax, input):
+    if state.active_modes and intercepts(_softmax, input, out):
         return call(_softmax, input, dim, half_to_float, out=out)
-    if out is not None:
-        return _softmax_out(input, dim, half_to_float, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "_softmax", "dim", 2)
         if half_to_float is not False and half_to_float is not True:
             half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
         input_array = input._mt_array
+        if out is not None:  # _softmax.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_softmax", input, out)
+            return adopt_result(
+                out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2808,30 +2208,10 @@ def _softmax(input, dim, half_to_float, *, out=None):
         return failed(error, _softmax, locals())
 
 
-def _softmax_out(input, dim, half_to_float, *, out):
-    """_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_softmax_out, input, out):
-        return call(_softmax_out, input, dim, half_to_float, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_softmax", "dim", 2)
-        if half_to_float is not False and half_to_float is not True:
-            half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_softmax", input, out)
-        return adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, _softmax_out, locals())
-
-
 def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
-    if state.active_modes and intercepts(_softmax_backward_data, grad_output, output):
+    if state.active_modes and intercepts(_softmax_backward_data, grad_output, output, out):
         return call(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
-    if out is not None:
-        return _softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "_softmax_backward_data", "dim", 3)
@@ -2839,6 +2219,18 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
             input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
+        if out is not None:  # _softmax_backward_data.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_softmax_backward_data", grad_output, output, out)
+            return adopt_result(
+                out,
+                __softmax_backward_data_kernels[type(grad_output_array)](
+                    grad_output_array, output_array, dim, input_dtype, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -2861,40 +2253,14 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
         return failed(error, _softmax_backward_data, locals())
 
 
-def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
-    """_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_softmax_backward_data_out, grad_output, output, out):
-        return call(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_softmax_backward_data", "dim", 3)
-        if type(input_dtype) is not Dtype:
-            input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
-        grad_output_array = grad_output._mt_array
-        output_array = output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_softmax_backward_data", grad_output, output, out)
-        return adopt_result(
-            out,
-            __softmax_backward_data_kernels[type(grad_output_array)](
-                grad_output_array, output_array, dim, input_dtype, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _softmax_backward_data_out, locals())
-
-
 def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     """softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
     softmax(input, dim, dtype=None, *, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(softmax, input):
+    if state.active_modes and intercepts(softmax, input, out):
         return call(softmax, input, dim, dtype, out=out)
-    if out is not None:
-        return softmax_out(input, dim, dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2902,27 +2268,15 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
             dim = int_of(dim, "softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "softmax", "dtype", 3)
+        if out is not None:  # softmax.int_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("softmax", input, out)
+            return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
         return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
         return failed(error, softmax, locals())
-
-
-def softmax_out(input, dim, dtype=None, *, out):
-    """softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(softmax_out, input, out):
-        return call(softmax_out, input, dim, dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "softmax", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "softmax", "dtype", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("softmax", input, out)
-        return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, softmax_out, locals())
 
 
 def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -2963,16 +2317,23 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
 
 def _log_softmax(input, dim, half_to_float, *, out=None):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    if state.active_modes and intercepts(_log_softmax, input):
+    if state.active_modes and intercepts(_log_softmax, input, out):
         return call(_log_softmax, input, dim, half_to_float, out=out)
-    if out is not None:
-        return _log_softmax_out(input, dim, half_to_float, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "_log_softmax", "dim", 2)
         if half_to_float is not False and half_to_float is not True:
             half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
         input_array = input._mt_array
+        if out is not None:  # _log_softmax.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_log_softmax", input, out)
+            return adopt_result(
+                out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2990,32 +2351,10 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
         return failed(error, _log_softmax, locals())
 
 
-def _log_softmax_out(input, dim, half_to_float, *, out):
-    """_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_log_softmax_out, input, out):
-        return call(_log_softmax_out, input, dim, half_to_float, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_log_softmax", "dim", 2)
-        if half_to_float is not False and half_to_float is not True:
-            half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_log_softmax", input, out)
-        return adopt_result(
-            out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _log_softmax_out, locals())
-
-
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
-    if state.active_modes and intercepts(_log_softmax_backward_data, grad_output, output):
+    if state.active_modes and intercepts(_log_softmax_backward_data, grad_output, output, out):
         return call(_log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
-    if out is not None:
-        return _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
@@ -3023,6 +2362,18 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
             input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
+        if out is not None:  # _log_softmax_backward_data.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_log_softmax_backward_data", grad_output, output, out)
+            return adopt_result(
+                out,
+                __log_softmax_backward_data_kernels[type(grad_output_array)](
+                    grad_output_array, output_array, dim, input_dtype, out=out_array
+                ),
+            )
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -3046,40 +2397,14 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
         return failed(error, _log_softmax_backward_data, locals())
 
 
-def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
-    """_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_log_softmax_backward_data_out, grad_output, output, out):
-        return call(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
-        if type(input_dtype) is not Dtype:
-            input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
-        grad_output_array = grad_output._mt_array
-        output_array = output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_log_softmax_backward_data", grad_output, output, out)
-        return adopt_result(
-            out,
-            __log_softmax_backward_data_kernels[type(grad_output_array)](
-                grad_output_array, output_array, dim, input_dtype, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _log_softmax_backward_data_out, locals())
-
-
 def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     """log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
     log_softmax(input, dim, dtype=None, *, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(log_softmax, input):
+    if state.active_modes and intercepts(log_softmax, input, out):
         return call(log_softmax, input, dim, dtype, out=out)
-    if out is not None:
-        return log_softmax_out(input, dim, dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3087,41 +2412,36 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
             dim = int_of(dim, "log_softmax", "dim", 2)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
+        if out is not None:  # log_softmax.int_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("log_softmax", input, out)
+            return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
         return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
         return failed(error, log_softmax, locals())
 
 
-def log_softmax_out(input, dim, dtype=None, *, out):
-    """log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(log_softmax_out, input, out):
-        return call(log_softmax_out, input, dim, dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "log_softmax", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("log_softmax", input, out)
-        return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, log_softmax_out, locals())
-
-
 def sort_default(input, dim=-1, descending=False, *, out=None):
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    if state.active_modes and intercepts(sort_default, input):
+    if state.active_modes and intercepts(sort_default, input, out):
         return call(sort_default, input, dim, descending, out=out)
-    if out is not None:
-        return sort_default_out(input, dim, descending, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "sort", "dim", 2)
         if descending is not False and descending is not True:
             descending = bool_of(descending, "sort", "descending", 3)
         input_array = input._mt_array
+        if out is not None:  # sort.values
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("sort", input, *out)
+            arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.sort_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -3140,34 +2460,10 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         return failed(error, sort_default, locals())
 
 
-def sort_default_out(input, dim=-1, descending=False, *, out):
-    """sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(sort_default_out, input, out):
-        return call(sort_default_out, input, dim, descending, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "sort", "dim", 2)
-        if descending is not False and descending is not True:
-            descending = bool_of(descending, "sort", "descending", 3)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("sort", input, *out)
-        arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.sort_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, sort_default_out, locals())
-
-
 def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    if state.active_modes and intercepts(sort_stable, input):
+    if state.active_modes and intercepts(sort_stable, input, out):
         return call(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
-    if out is not None:
-        return sort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         if stable is not None and stable is not False and stable is not True:
             stable = bool_of(stable, "sort", "stable")
@@ -3176,6 +2472,15 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         if descending is not False and descending is not True:
             descending = bool_of(descending, "sort", "descending")
         input_array = input._mt_array
+        if out is not None:  # sort.values_stable
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("sort", input, *out)
+            arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.sort_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -3207,30 +2512,6 @@ def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
     return sort_default(input, dim, descending, out=out)
 
 
-def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
-    """sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(sort_stable_out, input, out):
-        return call(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    try:
-        if stable is not None and stable is not False and stable is not True:
-            stable = bool_of(stable, "sort", "stable")
-        if type(dim) is not int:
-            dim = int_of(dim, "sort", "dim")
-        if descending is not False and descending is not True:
-            descending = bool_of(descending, "sort", "descending")
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("sort", input, *out)
-        arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.sort_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, sort_stable_out, locals())
-
-
 def argsort_default(input, dim=-1, descending=False):
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"""
     if state.active_modes and intercepts(argsort_default, input):
@@ -3251,10 +2532,8 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(topk, input):
+    if state.active_modes and intercepts(topk, input, out):
         return call(topk, input, k, dim, largest, sorted, out=out)
-    if out is not None:
-        return topk_out(input, k, dim, largest, sorted, out=out)
     try:
         if type(k) is not int or not -(2**63) <= k < 2**63:
             k = index_of(k, "topk", "k", 2)
@@ -3265,6 +2544,15 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         if sorted is not False and sorted is not True:
             sorted = bool_of(sorted, "topk", "sorted", 5)
         input_array = input._mt_array
+        if out is not None:  # topk.values
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("topk", input, *out)
+            arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.topk_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -3283,38 +2571,10 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         return failed(error, topk, locals())
 
 
-def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
-    """topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-    if state.active_modes and intercepts(topk_out, input, out):
-        return call(topk_out, input, k, dim, largest, sorted, out=out)
-    try:
-        if type(k) is not int or not -(2**63) <= k < 2**63:
-            k = index_of(k, "topk", "k", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "topk", "dim", 3)
-        if largest is not False and largest is not True:
-            largest = bool_of(largest, "topk", "largest", 4)
-        if sorted is not False and sorted is not True:
-            sorted = bool_of(sorted, "topk", "sorted", 5)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("topk", input, *out)
-        arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.topk_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, topk_out, locals())
-
-
 def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
     """argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
-    if state.active_modes and intercepts(argsort_stable, input):
+    if state.active_modes and intercepts(argsort_stable, input, out):
         return call(argsort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
-    if out is not None:
-        return argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3324,6 +2584,12 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
             dim = int_of(dim, "argsort", "dim")
         if descending is not False and descending is not True:
             descending = bool_of(descending, "argsort", "descending")
+        if out is not None:  # argsort.stable_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("argsort", input, out)
+            return composite_reduction.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
         return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
     except CALL_ERRORS as error:
         return failed(error, argsort_stable, locals())
@@ -3346,36 +2612,14 @@ def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None)
     )
 
 
-def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
-    """argsort.stable_out(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(argsort_stable_out, input, out):
-        return call(argsort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if stable is not False and stable is not True:
-            stable = bool_of(stable, "argsort", "stable")
-        if type(dim) is not int:
-            dim = int_of(dim, "argsort", "dim")
-        if descending is not False and descending is not True:
-            descending = bool_of(descending, "argsort", "descending")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("argsort", input, out)
-        return composite_reduction.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, argsort_stable_out, locals())
-
-
 def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
     """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(linalg_vector_norm, input):
+    if state.active_modes and intercepts(linalg_vector_norm, input, out):
         return call(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return linalg_vector_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(ord) is not int and type(ord) is not float:
             ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
@@ -3388,6 +2632,16 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
         input_array = input._mt_array
+        if out is not None:  # linalg_vector_norm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("linalg_vector_norm", input, out)
+            return adopt_result(
+                out,
+                _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -3406,38 +2660,10 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         return failed(error, linalg_vector_norm, locals())
 
 
-def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None, out):
-    """linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(linalg_vector_norm_out, input, out):
-        return call(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("linalg_vector_norm", input, out)
-        return adopt_result(
-            out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, linalg_vector_norm_out, locals())
-
-
 def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
     """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"""
-    if state.active_modes and intercepts(norm_ScalarOpt_dim, input):
+    if state.active_modes and intercepts(norm_ScalarOpt_dim, input, out):
         return call(norm_ScalarOpt_dim, input, p, dim, keepdim, out=out)
-    if out is not None:
-        return norm_ScalarOpt_dim_out(input, p, dim, keepdim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3449,6 +2675,12 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
             dim = sized_ints_of(dim, "norm", "dim", 3)
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+        if out is not None:  # norm.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("norm", input, out)
+            return composite_reduction.norm_dim_out(input, p, dim, keepdim, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -3470,28 +2702,6 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         return composite_reduction.norm_dim(input, p, dim, keepdim)
     except CALL_ERRORS as error:
         return failed(error, norm_ScalarOpt_dim, locals())
-
-
-def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
-    """norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(norm_ScalarOpt_dim_out, input, out):
-        return call(norm_ScalarOpt_dim_out, input, p, dim, keepdim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if p is not None and type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "norm", "p", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("norm", input, out)
-        return composite_reduction.norm_dim_out(input, p, dim, keepdim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, norm_ScalarOpt_dim_out, locals())
 
 
 def norm_Scalar(input, p=2):
@@ -3564,10 +2774,8 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
 
 def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
     """norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"""
-    if state.active_modes and intercepts(norm_ScalarOpt_dim_dtype, input):
+    if state.active_modes and intercepts(norm_ScalarOpt_dim_dtype, input, out):
         return call(norm_ScalarOpt_dim_dtype, input, p, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3581,6 +2789,12 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
             keepdim = bool_of(keepdim, "norm", "keepdim", 4)
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "norm", "dtype")
+        if out is not None:  # norm.dtype_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("norm", input, out)
+            return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -3644,30 +2858,6 @@ def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, ke
     )
 
 
-def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
-    """norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(norm_ScalarOpt_dim_dtype_out, input, out):
-        return call(norm_ScalarOpt_dim_dtype_out, input, p, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if p is not None and type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "norm", "p", 2)
-        if type(dim) is int:
-            dim = (dim,)
-        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = sized_ints_of(dim, "norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "norm", "dtype")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("norm", input, out)
-        return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, norm_ScalarOpt_dim_dtype_out, locals())
-
-
 def dist(input, other, p=2):
     """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
     if state.active_modes and intercepts(dist, input, other):
@@ -3702,10 +2892,8 @@ def dist(input, other, p=2):
 
 def renorm(input, p, dim, maxnorm, *, out=None):
     """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
-    if state.active_modes and intercepts(renorm, input):
+    if state.active_modes and intercepts(renorm, input, out):
         return call(renorm, input, p, dim, maxnorm, out=out)
-    if out is not None:
-        return renorm_out(input, p, dim, maxnorm, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3715,6 +2903,12 @@ def renorm(input, p, dim, maxnorm, *, out=None):
             dim = int_of(dim, "renorm", "dim", 3)
         if type(maxnorm) is not int and type(maxnorm) is not float:
             maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
+        if out is not None:  # renorm.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("renorm", input, out)
+            return composite_statistics.renorm_out(input, p, dim, maxnorm, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -3754,32 +2948,10 @@ def renorm_(input, p, dim, maxnorm):
         return failed(error, renorm_, locals())
 
 
-def renorm_out(input, p, dim, maxnorm, *, out):
-    """renorm.out(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(renorm_out, input, out):
-        return call(renorm_out, input, p, dim, maxnorm, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "renorm", "p", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "renorm", "dim", 3)
-        if type(maxnorm) is not int and type(maxnorm) is not float:
-            maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("renorm", input, out)
-        return composite_statistics.renorm_out(input, p, dim, maxnorm, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, renorm_out, locals())
-
-
 def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.active_modes and intercepts(quantile_default, input, q):
+    if state.active_modes and intercepts(quantile_default, input, q, out):
         return call(quantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if out is not None:
-        return quantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(q, Tensor)):
             raise NotATensor
@@ -3789,37 +2961,21 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
             keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
+        if out is not None:  # quantile.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("quantile", input, q, out)
+            return composite_quantiles.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
         return composite_quantiles.quantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         return failed(error, quantile_default, locals())
 
 
-def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
-    """quantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(quantile_default_out, input, q, out):
-        return call(quantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(q, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "quantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
-        if type(interpolation) is not str:
-            interpolation = str_of(interpolation, "quantile", "interpolation")
-        if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("quantile", input, q, out)
-        return composite_quantiles.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, quantile_default_out, locals())
-
-
 def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.active_modes and intercepts(quantile_scalar, input):
+    if state.active_modes and intercepts(quantile_scalar, input, out):
         return call(quantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if out is not None:
-        return quantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3831,6 +2987,12 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
             keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
+        if out is not None:  # quantile.scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("quantile", input, out)
+            return composite_quantiles.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
         return composite_quantiles.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         return failed(error, quantile_scalar, locals())
@@ -3857,34 +3019,10 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
     )
 
 
-def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
-    """quantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(quantile_scalar_out, input, out):
-        return call(quantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(q) is not float:
-            q = float_of(q, "quantile", "q", 2)
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "quantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
-        if type(interpolation) is not str:
-            interpolation = str_of(interpolation, "quantile", "interpolation")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("quantile", input, out)
-        return composite_quantiles.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, quantile_scalar_out, locals())
-
-
 def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.active_modes and intercepts(nanquantile_default, input, q):
+    if state.active_modes and intercepts(nanquantile_default, input, q, out):
         return call(nanquantile_default, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if out is not None:
-        return nanquantile_default_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not (isinstance(input, Tensor) and isinstance(q, Tensor)):
             raise NotATensor
@@ -3894,37 +3032,21 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
             keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
+        if out is not None:  # nanquantile.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nanquantile", input, q, out)
+            return composite_quantiles.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
         return composite_quantiles.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         return failed(error, nanquantile_default, locals())
 
 
-def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
-    """nanquantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nanquantile_default_out, input, q, out):
-        return call(nanquantile_default_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(q, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "nanquantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
-        if type(interpolation) is not str:
-            interpolation = str_of(interpolation, "nanquantile", "interpolation")
-        if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nanquantile", input, q, out)
-        return composite_quantiles.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, nanquantile_default_out, locals())
-
-
 def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
-    if state.active_modes and intercepts(nanquantile_scalar, input):
+    if state.active_modes and intercepts(nanquantile_scalar, input, out):
         return call(nanquantile_scalar, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    if out is not None:
-        return nanquantile_scalar_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -3936,6 +3058,14 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
             keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
+        if out is not None:  # nanquantile.scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nanquantile", input, out)
+            return composite_quantiles.nanquantile_number_out(
+                input, q, dim, keepdim, interpolation=interpolation, out=out
+            )
         return composite_quantiles.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
         return failed(error, nanquantile_scalar, locals())
@@ -3960,28 +3090,6 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
         (input, q, dim, keepdim),
         {"interpolation": interpolation, "out": out},
     )
-
-
-def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
-    """nanquantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nanquantile_scalar_out, input, out):
-        return call(nanquantile_scalar_out, input, q, dim, keepdim, interpolation=interpolation, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(q) is not float:
-            q = float_of(q, "nanquantile", "q", 2)
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "nanquantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
-        if type(interpolation) is not str:
-            interpolation = str_of(interpolation, "nanquantile", "interpolation")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nanquantile", input, out)
-        return composite_quantiles.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, nanquantile_scalar_out, locals())
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -4014,14 +3122,14 @@ def corrcoef(input):
 def count_nonzero_dim_IntList(input, dim, *more_dim):
     """count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"""
     if state.active_modes and intercepts(count_nonzero_dim_IntList, input):
-        return call(count_nonzero_dim_IntList, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
+        return call(count_nonzero_dim_IntList, input, *joined_ints(dim, more_dim, IS_METHOD))
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is int and SEPARATE_INTS:
+        if type(dim) is int and IS_METHOD:
             dim, more_dim = (dim,) + more_dim, ()
         elif more_dim or type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "count_nonzero", "dim", 2)
+            dim = separate_ints_of(dim, more_dim, IS_METHOD, "count_nonzero", "dim", 2)
         return ops.sum(ops.ne(input, 0), dim)
     except CALL_ERRORS as error:
         return failed(error, count_nonzero_dim_IntList, locals())
@@ -4238,10 +3346,8 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(nanmean, input):
+    if state.active_modes and intercepts(nanmean, input, out):
         return call(nanmean, input, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -4253,31 +3359,15 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
             keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "nanmean", "dtype")
+        if out is not None:  # nanmean.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nanmean", input, out)
+            return composite_reduction.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
         return composite_reduction.nanmean(input, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         return failed(error, nanmean, locals())
-
-
-def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
-    """nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nanmean_out, input, out):
-        return call(nanmean_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "nanmean", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "nanmean", "dtype")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nanmean", input, out)
-        return composite_reduction.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, nanmean_out, locals())
 
 
 def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -4286,10 +3376,8 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(nansum, input):
+    if state.active_modes and intercepts(nansum, input, out):
         return call(nansum, input, dim, keepdim, dtype=dtype, out=out)
-    if out is not None:
-        return nansum_out(input, dim, keepdim, dtype=dtype, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -4300,6 +3388,15 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         if dtype is not None and type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "nansum", "dtype")
         input_array = input._mt_array
+        if out is not None:  # nansum.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("nansum", input, out)
+            return adopt_result(
+                out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -4314,58 +3411,27 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         return failed(error, nansum, locals())
 
 
-def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
-    """nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(nansum_out, input, out):
-        return call(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "nansum", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "nansum", "dtype")
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("nansum", input, out)
-        return adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, nansum_out, locals())
-
-
 def msort(input, *, out=None):
     """msort(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(msort, input):
+    if state.active_modes and intercepts(msort, input, out):
         return call(msort, input, out=out)
-    if out is not None:
-        return msort_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(msort, input, out=out)
+    if out is not None:  # msort.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(msort, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("msort", input, out)
+        return composite_reduction.msort_out(input, out=out)
     return ops.sort(input, 0)[0]
-
-
-def msort_out(input, *, out):
-    """msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(msort_out, input, out):
-        return call(msort_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(msort_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("msort", input, out)
-    return composite_reduction.msort_out(input, out=out)
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
     """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(diff, input, prepend, append):
+    if state.active_modes and intercepts(diff, input, prepend, append, out):
         return call(diff, input, n, dim, prepend, append, out=out)
-    if out is not None:
-        return diff_out(input, n, dim, prepend, append, out=out)
     try:
         if not (
             isinstance(input, Tensor)
@@ -4377,31 +3443,14 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
             n = int_of(n, "diff", "n", 2)
         if type(dim) is not int:
             dim = int_of(dim, "diff", "dim", 3)
+        if out is not None:  # diff.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            refuse_grad("diff", input, prepend, append, out)
+            return composite_reduction.diff_out(input, n, dim, prepend, append, out=out)
         return composite_reduction.diff(input, n, dim, prepend, append)
     except CALL_ERRORS as error:
         return failed(error, diff, locals())
-
-
-def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
-    """diff.out(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(diff_out, input, prepend, append, out):
-        return call(diff_out, input, n, dim, prepend, append, out=out)
-    try:
-        if not (
-            isinstance(input, Tensor)
-            and (prepend is None or isinstance(prepend, Tensor))
-            and (append is None or isinstance(append, Tensor))
-            and isinstance(out, Tensor)
-        ):
-            raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "diff", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "diff", "dim", 3)
-        refuse_grad("diff", input, prepend, append, out)
-        return composite_reduction.diff_out(input, n, dim, prepend, append, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, diff_out, locals())
 
 
 def trapezoid_dx(y, *, dx=1, dim=-1):
@@ -4713,6 +3762,73 @@ def sum_to_size(input, size, *more_size):
         return composite_reduction.sum_to_size(input, size)
     except CALL_ERRORS as error:
         return failed(error, sum_to_size, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+sum_dim_IntList_out = out_form(sum_dim_IntList)
+mean_default_out = out_form(mean_default)
+mean_dim_out = out_form(mean_dim)
+prod_dim_int_out = out_form(prod_dim_int)
+amax_out = out_form(amax)
+amin_out = out_form(amin)
+max_default_out = out_form(max_default)
+max_dim_out = out_form(max_dim)
+max_other_out = out_form(max_other)
+min_default_out = out_form(min_default)
+min_dim_out = out_form(min_dim)
+min_other_out = out_form(min_other)
+aminmax_out = out_form(aminmax)
+median_dim_out = out_form(median_dim)
+nanmedian_dim_out = out_form(nanmedian_dim)
+mode_out = out_form(mode)
+kthvalue_out = out_form(kthvalue)
+histc_out = out_form(histc)
+histogram_bins_tensor_out = out_form(histogram_bins_tensor)
+histogram_bin_ct_out = out_form(histogram_bin_ct)
+searchsorted_Tensor_out = out_form(searchsorted_Tensor)
+searchsorted_Scalar_out = out_form(searchsorted_Scalar)
+bucketize_Tensor_out = out_form(bucketize_Tensor)
+bucketize_Scalar_out = out_form(bucketize_Scalar)
+argmax_out = out_form(argmax)
+argmin_out = out_form(argmin)
+any_default_out = out_form(any_default)
+any_dim_out = out_form(any_dim)
+any_dims_out = out_form(any_dims)
+all_default_out = out_form(all_default)
+all_dim_out = out_form(all_dim)
+all_dims_out = out_form(all_dims)
+var_dim_out = out_form(var_dim)
+var_correction_out = out_form(var_correction)
+std_dim_out = out_form(std_dim)
+std_correction_out = out_form(std_correction)
+logsumexp_out = out_form(logsumexp)
+cumsum_out = out_form(cumsum)
+cumprod_out = out_form(cumprod)
+cummax_out = out_form(cummax)
+cummin_out = out_form(cummin)
+logcumsumexp_out = out_form(logcumsumexp)
+_softmax_out = out_form(_softmax)
+_softmax_backward_data_out = out_form(_softmax_backward_data)
+softmax_out = out_form(softmax)
+_log_softmax_out = out_form(_log_softmax)
+_log_softmax_backward_data_out = out_form(_log_softmax_backward_data)
+log_softmax_out = out_form(log_softmax)
+sort_default_out = out_form(sort_default)
+sort_stable_out = out_form(sort_stable)
+topk_out = out_form(topk)
+argsort_stable_out = out_form(argsort_stable)
+linalg_vector_norm_out = out_form(linalg_vector_norm)
+norm_ScalarOpt_dim_out = out_form(norm_ScalarOpt_dim)
+norm_ScalarOpt_dim_dtype_out = out_form(norm_ScalarOpt_dim_dtype)
+renorm_out = out_form(renorm)
+quantile_default_out = out_form(quantile_default)
+quantile_scalar_out = out_form(quantile_scalar)
+nanquantile_default_out = out_form(nanquantile_default)
+nanquantile_scalar_out = out_form(nanquantile_scalar)
+nanmean_out = out_form(nanmean)
+nansum_out = out_form(nansum)
+msort_out = out_form(msort)
+diff_out = out_form(diff)
 
 
 complete(__name__)

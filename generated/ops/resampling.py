@@ -31,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _grid_sampler_2d_kernels = kernel_table("grid_sampler_2d")
@@ -287,10 +288,8 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
 
 def upsample_nearest1d(input, output_size, scales=None, *, out=None):
     """upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_nearest1d, input):
+    if state.active_modes and intercepts(upsample_nearest1d, input, out):
         return call(upsample_nearest1d, input, output_size, scales, out=out)
-    if out is not None:
-        return upsample_nearest1d_out(input, output_size, scales, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size,)
@@ -299,6 +298,15 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_nearest1d", "scales", 3)
         input_array = input._mt_array
+        if out is not None:  # upsample_nearest1d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_nearest1d", input, out)
+            return adopt_result(
+                out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -313,34 +321,10 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
         return failed(error, upsample_nearest1d, locals())
 
 
-def upsample_nearest1d_out(input, output_size, scales=None, *, out):
-    """upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_nearest1d_out, input, out):
-        return call(upsample_nearest1d_out, input, output_size, scales, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size,)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
-        if scales is not None and type(scales) is not float:
-            scales = float_of(scales, "upsample_nearest1d", "scales", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_nearest1d", input, out)
-        return adopt_result(
-            out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_nearest1d_out, locals())
-
-
 def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
     """upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_nearest1d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_nearest1d_backward, grad_output, out):
         return call(upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
-    if out is not None:
-        return upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size,)
@@ -353,6 +337,18 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # upsample_nearest1d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_nearest1d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                _upsample_nearest1d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, scales, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -371,41 +367,10 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
         return failed(error, upsample_nearest1d_backward, locals())
 
 
-def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
-    """upsample_nearest1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_nearest1d_backward_out, grad_output, out):
-        return call(upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size,)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
-        if scales is not None and type(scales) is not float:
-            scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_nearest1d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            _upsample_nearest1d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_nearest1d_backward_out, locals())
-
-
 def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
     """upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_nearest2d, input):
+    if state.active_modes and intercepts(upsample_nearest2d, input, out):
         return call(upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
-    if out is not None:
-        return upsample_nearest2d_out(input, output_size, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -416,6 +381,18 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
         input_array = input._mt_array
+        if out is not None:  # upsample_nearest2d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_nearest2d", input, out)
+            return adopt_result(
+                out,
+                _upsample_nearest2d_kernels[type(input_array)](
+                    input_array, output_size, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -431,37 +408,10 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
         return failed(error, upsample_nearest2d, locals())
 
 
-def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
-    """upsample_nearest2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_nearest2d_out, input, out):
-        return call(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_nearest2d", input, out)
-        return adopt_result(
-            out,
-            _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_nearest2d_out, locals())
-
-
 def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
     """upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_nearest2d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_nearest2d_backward, grad_output, out):
         return call(upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out)
-    if out is not None:
-        return upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -476,6 +426,18 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # upsample_nearest2d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_nearest2d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                _upsample_nearest2d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -495,43 +457,10 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
         return failed(error, upsample_nearest2d_backward, locals())
 
 
-def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
-    """upsample_nearest2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_nearest2d_backward_out, grad_output, out):
-        return call(upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_nearest2d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            _upsample_nearest2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_nearest2d_backward_out, locals())
-
-
 def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
     """upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_nearest3d, input):
+    if state.active_modes and intercepts(upsample_nearest3d, input, out):
         return call(upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
-    if out is not None:
-        return upsample_nearest3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
@@ -544,6 +473,18 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
         input_array = input._mt_array
+        if out is not None:  # upsample_nearest3d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_nearest3d", input, out)
+            return adopt_result(
+                out,
+                _upsample_nearest3d_kernels[type(input_array)](
+                    input_array, output_size, scales_d, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -562,46 +503,13 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
         return failed(error, upsample_nearest3d, locals())
 
 
-def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
-    """upsample_nearest3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_nearest3d_out, input, out):
-        return call(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
-        if scales_d is not None and type(scales_d) is not float:
-            scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_nearest3d", input, out)
-        return adopt_result(
-            out,
-            _upsample_nearest3d_kernels[type(input_array)](
-                input_array, output_size, scales_d, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_nearest3d_out, locals())
-
-
 def upsample_nearest3d_backward(
     grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out=None
 ):
     """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_nearest3d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_nearest3d_backward, grad_output, out):
         return call(
             upsample_nearest3d_backward, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
-        )
-    if out is not None:
-        return upsample_nearest3d_backward_out(
-            grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
     try:
         if type(output_size) is int:
@@ -619,6 +527,18 @@ def upsample_nearest3d_backward(
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # upsample_nearest3d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_nearest3d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -639,49 +559,10 @@ def upsample_nearest3d_backward(
         return failed(error, upsample_nearest3d_backward, locals())
 
 
-def upsample_nearest3d_backward_out(
-    grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out
-):
-    """upsample_nearest3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_nearest3d_backward_out, grad_output, out):
-        return call(
-            upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
-        if scales_d is not None and type(scales_d) is not float:
-            scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_nearest3d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_nearest3d_backward_out, locals())
-
-
 def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
     """_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_nearest_exact1d, input):
+    if state.active_modes and intercepts(_upsample_nearest_exact1d, input, out):
         return call(_upsample_nearest_exact1d, input, output_size, scales, out=out)
-    if out is not None:
-        return _upsample_nearest_exact1d_out(input, output_size, scales, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size,)
@@ -690,6 +571,16 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
         input_array = input._mt_array
+        if out is not None:  # _upsample_nearest_exact1d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_nearest_exact1d", input, out)
+            return adopt_result(
+                out,
+                __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -704,34 +595,10 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
         return failed(error, _upsample_nearest_exact1d, locals())
 
 
-def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
-    """_upsample_nearest_exact1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_nearest_exact1d_out, input, out):
-        return call(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size,)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
-        if scales is not None and type(scales) is not float:
-            scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_nearest_exact1d", input, out)
-        return adopt_result(
-            out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact1d_out, locals())
-
-
 def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales=None, *, out=None):
     """_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_nearest_exact1d_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_nearest_exact1d_backward, grad_output, out):
         return call(_upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out)
-    if out is not None:
-        return _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size,)
@@ -744,6 +611,18 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # _upsample_nearest_exact1d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, scales, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -762,41 +641,10 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
         return failed(error, _upsample_nearest_exact1d_backward, locals())
 
 
-def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size, scales=None, *, out):
-    """_upsample_nearest_exact1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_nearest_exact1d_backward_out, grad_output, out):
-        return call(_upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size,)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
-        if scales is not None and type(scales) is not float:
-            scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact1d_backward_out, locals())
-
-
 def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, *, out=None):
     """_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_nearest_exact2d, input):
+    if state.active_modes and intercepts(_upsample_nearest_exact2d, input, out):
         return call(_upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
-    if out is not None:
-        return _upsample_nearest_exact2d_out(input, output_size, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -807,6 +655,18 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
         input_array = input._mt_array
+        if out is not None:  # _upsample_nearest_exact2d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_nearest_exact2d", input, out)
+            return adopt_result(
+                out,
+                __upsample_nearest_exact2d_kernels[type(input_array)](
+                    input_array, output_size, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -824,41 +684,12 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
         return failed(error, _upsample_nearest_exact2d, locals())
 
 
-def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=None, *, out):
-    """_upsample_nearest_exact2d.out(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_nearest_exact2d_out, input, out):
-        return call(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_nearest_exact2d", input, out)
-        return adopt_result(
-            out,
-            __upsample_nearest_exact2d_kernels[type(input_array)](
-                input_array, output_size, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact2d_out, locals())
-
-
 def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
     """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_nearest_exact2d_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_nearest_exact2d_backward, grad_output, out):
         return call(
             _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
-    if out is not None:
-        return _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -873,6 +704,18 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # _upsample_nearest_exact2d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -892,45 +735,10 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
         return failed(error, _upsample_nearest_exact2d_backward, locals())
 
 
-def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out):
-    """_upsample_nearest_exact2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_nearest_exact2d_backward_out, grad_output, out):
-        return call(
-            _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact2d_backward_out, locals())
-
-
 def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out=None):
     """_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_nearest_exact3d, input):
+    if state.active_modes and intercepts(_upsample_nearest_exact3d, input, out):
         return call(_upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
-    if out is not None:
-        return _upsample_nearest_exact3d_out(input, output_size, scales_d, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
@@ -943,6 +751,18 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
         input_array = input._mt_array
+        if out is not None:  # _upsample_nearest_exact3d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_nearest_exact3d", input, out)
+            return adopt_result(
+                out,
+                __upsample_nearest_exact3d_kernels[type(input_array)](
+                    input_array, output_size, scales_d, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -964,40 +784,11 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
         return failed(error, _upsample_nearest_exact3d, locals())
 
 
-def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=None, scales_w=None, *, out):
-    """_upsample_nearest_exact3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_nearest_exact3d_out, input, out):
-        return call(_upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
-        if scales_d is not None and type(scales_d) is not float:
-            scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_nearest_exact3d", input, out)
-        return adopt_result(
-            out,
-            __upsample_nearest_exact3d_kernels[type(input_array)](
-                input_array, output_size, scales_d, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact3d_out, locals())
-
-
 def _upsample_nearest_exact3d_backward(
     grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_nearest_exact3d_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_nearest_exact3d_backward, grad_output, out):
         return call(
             _upsample_nearest_exact3d_backward,
             grad_output,
@@ -1007,10 +798,6 @@ def _upsample_nearest_exact3d_backward(
             scales_h,
             scales_w,
             out=out,
-        )
-    if out is not None:
-        return _upsample_nearest_exact3d_backward_out(
-            grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
     try:
         if type(output_size) is int:
@@ -1028,6 +815,18 @@ def _upsample_nearest_exact3d_backward(
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # _upsample_nearest_exact3d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1048,56 +847,10 @@ def _upsample_nearest_exact3d_backward(
         return failed(error, _upsample_nearest_exact3d_backward, locals())
 
 
-def _upsample_nearest_exact3d_backward_out(
-    grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None, *, out
-):
-    """_upsample_nearest_exact3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_nearest_exact3d_backward_out, grad_output, out):
-        return call(
-            _upsample_nearest_exact3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
-        if scales_d is not None and type(scales_d) is not float:
-            scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_nearest_exact3d_backward_out, locals())
-
-
 def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=None):
     """upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_linear1d, input):
+    if state.active_modes and intercepts(upsample_linear1d, input, out):
         return call(upsample_linear1d, input, output_size, align_corners, scales, out=out)
-    if out is not None:
-        return upsample_linear1d_out(input, output_size, align_corners, scales, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size,)
@@ -1108,6 +861,18 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_linear1d", "scales", 4)
         input_array = input._mt_array
+        if out is not None:  # upsample_linear1d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_linear1d", input, out)
+            return adopt_result(
+                out,
+                _upsample_linear1d_kernels[type(input_array)](
+                    input_array, output_size, align_corners, scales, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1125,39 +890,10 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
         return failed(error, upsample_linear1d, locals())
 
 
-def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out):
-    """upsample_linear1d.out(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_linear1d_out, input, out):
-        return call(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size,)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
-        if scales is not None and type(scales) is not float:
-            scales = float_of(scales, "upsample_linear1d", "scales", 4)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_linear1d", input, out)
-        return adopt_result(
-            out,
-            _upsample_linear1d_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_linear1d_out, locals())
-
-
 def upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales=None, *, out=None):
     """upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_linear1d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_linear1d_backward, grad_output, out):
         return call(upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out)
-    if out is not None:
-        return upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size,)
@@ -1172,6 +908,18 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
         if scales is not None and type(scales) is not float:
             scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # upsample_linear1d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_linear1d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                _upsample_linear1d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, align_corners, scales, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1191,45 +939,10 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
         return failed(error, upsample_linear1d_backward, locals())
 
 
-def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_corners, scales=None, *, out):
-    """upsample_linear1d_backward.grad_input(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_linear1d_backward_out, grad_output, out):
-        return call(
-            upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size,)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
-        if scales is not None and type(scales) is not float:
-            scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_linear1d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            _upsample_linear1d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_linear1d_backward_out, locals())
-
-
 def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_bilinear2d, input):
+    if state.active_modes and intercepts(upsample_bilinear2d, input, out):
         return call(upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if out is not None:
-        return upsample_bilinear2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1242,6 +955,18 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
         input_array = input._mt_array
+        if out is not None:  # upsample_bilinear2d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_bilinear2d", input, out)
+            return adopt_result(
+                out,
+                _upsample_bilinear2d_kernels[type(input_array)](
+                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1263,40 +988,11 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
         return failed(error, upsample_bilinear2d, locals())
 
 
-def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
-    """upsample_bilinear2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_bilinear2d_out, input, out):
-        return call(upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_bilinear2d", input, out)
-        return adopt_result(
-            out,
-            _upsample_bilinear2d_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_bilinear2d_out, locals())
-
-
 def upsample_bilinear2d_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_bilinear2d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_bilinear2d_backward, grad_output, out):
         return call(
             upsample_bilinear2d_backward,
             grad_output,
@@ -1306,10 +1002,6 @@ def upsample_bilinear2d_backward(
             scales_h,
             scales_w,
             out=out,
-        )
-    if out is not None:
-        return upsample_bilinear2d_backward_out(
-            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
     try:
         if type(output_size) is int:
@@ -1327,6 +1019,18 @@ def upsample_bilinear2d_backward(
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # upsample_bilinear2d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_bilinear2d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1347,56 +1051,10 @@ def upsample_bilinear2d_backward(
         return failed(error, upsample_bilinear2d_backward, locals())
 
 
-def upsample_bilinear2d_backward_out(
-    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
-):
-    """upsample_bilinear2d_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_bilinear2d_backward_out, grad_output, out):
-        return call(
-            upsample_bilinear2d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_bilinear2d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_bilinear2d_backward_out, locals())
-
-
 def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None):
     """upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_trilinear3d, input):
+    if state.active_modes and intercepts(upsample_trilinear3d, input, out):
         return call(upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
-    if out is not None:
-        return upsample_trilinear3d_out(input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
@@ -1411,6 +1069,18 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
         input_array = input._mt_array
+        if out is not None:  # upsample_trilinear3d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_trilinear3d", input, out)
+            return adopt_result(
+                out,
+                _upsample_trilinear3d_kernels[type(input_array)](
+                    input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1433,42 +1103,11 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
         return failed(error, upsample_trilinear3d, locals())
 
 
-def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out):
-    """upsample_trilinear3d.out(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_trilinear3d_out, input, out):
-        return call(upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
-        if scales_d is not None and type(scales_d) is not float:
-            scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_trilinear3d", input, out)
-        return adopt_result(
-            out,
-            _upsample_trilinear3d_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_trilinear3d_out, locals())
-
-
 def upsample_trilinear3d_backward(
     grad_output, output_size, input_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out=None
 ):
     """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_trilinear3d_backward, grad_output):
+    if state.active_modes and intercepts(upsample_trilinear3d_backward, grad_output, out):
         return call(
             upsample_trilinear3d_backward,
             grad_output,
@@ -1479,10 +1118,6 @@ def upsample_trilinear3d_backward(
             scales_h,
             scales_w,
             out=out,
-        )
-    if out is not None:
-        return upsample_trilinear3d_backward_out(
-            grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out
         )
     try:
         if type(output_size) is int:
@@ -1502,6 +1137,25 @@ def upsample_trilinear3d_backward(
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # upsample_trilinear3d_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_trilinear3d_backward", grad_output, out)
+            return adopt_result(
+                out,
+                _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
+                    grad_output_array,
+                    output_size,
+                    input_size,
+                    align_corners,
+                    scales_d,
+                    scales_h,
+                    scales_w,
+                    out=out_array,
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1523,59 +1177,10 @@ def upsample_trilinear3d_backward(
         return failed(error, upsample_trilinear3d_backward, locals())
 
 
-def upsample_trilinear3d_backward_out(
-    grad_output, output_size, input_size, align_corners, scales_d=None, scales_h=None, scales_w=None, *, out
-):
-    """upsample_trilinear3d_backward.grad_input(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_trilinear3d_backward_out, grad_output, out):
-        return call(
-            upsample_trilinear3d_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
-        if scales_d is not None and type(scales_d) is not float:
-            scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_trilinear3d_backward", grad_output, out)
-        return adopt_result(
-            out,
-            _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_trilinear3d_backward_out, locals())
-
-
 def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(upsample_bicubic2d, input):
+    if state.active_modes and intercepts(upsample_bicubic2d, input, out):
         return call(upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if out is not None:
-        return upsample_bicubic2d_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1588,6 +1193,18 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
         input_array = input._mt_array
+        if out is not None:  # upsample_bicubic2d.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("upsample_bicubic2d", input, out)
+            return adopt_result(
+                out,
+                _upsample_bicubic2d_kernels[type(input_array)](
+                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1605,35 +1222,6 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
         )
     except CALL_ERRORS as error:
         return failed(error, upsample_bicubic2d, locals())
-
-
-def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
-    """upsample_bicubic2d.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(upsample_bicubic2d_out, input, out):
-        return call(upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("upsample_bicubic2d", input, out)
-        return adopt_result(
-            out,
-            _upsample_bicubic2d_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, upsample_bicubic2d_out, locals())
 
 
 def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
@@ -1680,10 +1268,8 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
 
 def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_bilinear2d_aa, input):
+    if state.active_modes and intercepts(_upsample_bilinear2d_aa, input, out):
         return call(_upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if out is not None:
-        return _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1696,6 +1282,18 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
         input_array = input._mt_array
+        if out is not None:  # _upsample_bilinear2d_aa.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_bilinear2d_aa", input, out)
+            return adopt_result(
+                out,
+                __upsample_bilinear2d_aa_kernels[type(input_array)](
+                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1717,40 +1315,11 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
         return failed(error, _upsample_bilinear2d_aa, locals())
 
 
-def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
-    """_upsample_bilinear2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_bilinear2d_aa_out, input, out):
-        return call(_upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_bilinear2d_aa", input, out)
-        return adopt_result(
-            out,
-            __upsample_bilinear2d_aa_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_bilinear2d_aa_out, locals())
-
-
 def _upsample_bilinear2d_aa_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_bilinear2d_aa_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_bilinear2d_aa_backward, grad_output, out):
         return call(
             _upsample_bilinear2d_aa_backward,
             grad_output,
@@ -1760,10 +1329,6 @@ def _upsample_bilinear2d_aa_backward(
             scales_h,
             scales_w,
             out=out,
-        )
-    if out is not None:
-        return _upsample_bilinear2d_aa_backward_out(
-            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
     try:
         if type(output_size) is int:
@@ -1781,6 +1346,18 @@ def _upsample_bilinear2d_aa_backward(
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # _upsample_bilinear2d_aa_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
+            return adopt_result(
+                out,
+                __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1801,56 +1378,10 @@ def _upsample_bilinear2d_aa_backward(
         return failed(error, _upsample_bilinear2d_aa_backward, locals())
 
 
-def _upsample_bilinear2d_aa_backward_out(
-    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
-):
-    """_upsample_bilinear2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_bilinear2d_aa_backward_out, grad_output, out):
-        return call(
-            _upsample_bilinear2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
-        return adopt_result(
-            out,
-            __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_bilinear2d_aa_backward_out, locals())
-
-
 def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_bicubic2d_aa, input):
+    if state.active_modes and intercepts(_upsample_bicubic2d_aa, input, out):
         return call(_upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if out is not None:
-        return _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1863,6 +1394,18 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
         input_array = input._mt_array
+        if out is not None:  # _upsample_bicubic2d_aa.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_bicubic2d_aa", input, out)
+            return adopt_result(
+                out,
+                __upsample_bicubic2d_aa_kernels[type(input_array)](
+                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1884,40 +1427,11 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
         return failed(error, _upsample_bicubic2d_aa, locals())
 
 
-def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
-    """_upsample_bicubic2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_bicubic2d_aa_out, input, out):
-        return call(_upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_bicubic2d_aa", input, out)
-        return adopt_result(
-            out,
-            __upsample_bicubic2d_aa_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_bicubic2d_aa_out, locals())
-
-
 def _upsample_bicubic2d_aa_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_bicubic2d_aa_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_bicubic2d_aa_backward, grad_output, out):
         return call(
             _upsample_bicubic2d_aa_backward,
             grad_output,
@@ -1927,10 +1441,6 @@ def _upsample_bicubic2d_aa_backward(
             scales_h,
             scales_w,
             out=out,
-        )
-    if out is not None:
-        return _upsample_bicubic2d_aa_backward_out(
-            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
     try:
         if type(output_size) is int:
@@ -1948,6 +1458,18 @@ def _upsample_bicubic2d_aa_backward(
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # _upsample_bicubic2d_aa_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
+            return adopt_result(
+                out,
+                __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1968,56 +1490,10 @@ def _upsample_bicubic2d_aa_backward(
         return failed(error, _upsample_bicubic2d_aa_backward, locals())
 
 
-def _upsample_bicubic2d_aa_backward_out(
-    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
-):
-    """_upsample_bicubic2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_bicubic2d_aa_backward_out, grad_output, out):
-        return call(
-            _upsample_bicubic2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
-        return adopt_result(
-            out,
-            __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_bicubic2d_aa_backward_out, locals())
-
-
 def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, scales_w=None, *, out=None):
     """_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_lanczos2d_aa, input):
+    if state.active_modes and intercepts(_upsample_lanczos2d_aa, input, out):
         return call(_upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out)
-    if out is not None:
-        return _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h, scales_w, out=out)
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -2030,6 +1506,18 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
         input_array = input._mt_array
+        if out is not None:  # _upsample_lanczos2d_aa.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_lanczos2d_aa", input, out)
+            return adopt_result(
+                out,
+                __upsample_lanczos2d_aa_kernels[type(input_array)](
+                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2051,40 +1539,11 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
         return failed(error, _upsample_lanczos2d_aa, locals())
 
 
-def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None, scales_w=None, *, out):
-    """_upsample_lanczos2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_lanczos2d_aa_out, input, out):
-        return call(_upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out)
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_lanczos2d_aa", input, out)
-        return adopt_result(
-            out,
-            __upsample_lanczos2d_aa_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_lanczos2d_aa_out, locals())
-
-
 def _upsample_lanczos2d_aa_backward(
     grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out=None
 ):
     """_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    if state.active_modes and intercepts(_upsample_lanczos2d_aa_backward, grad_output):
+    if state.active_modes and intercepts(_upsample_lanczos2d_aa_backward, grad_output, out):
         return call(
             _upsample_lanczos2d_aa_backward,
             grad_output,
@@ -2094,10 +1553,6 @@ def _upsample_lanczos2d_aa_backward(
             scales_h,
             scales_w,
             out=out,
-        )
-    if out is not None:
-        return _upsample_lanczos2d_aa_backward_out(
-            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
         )
     try:
         if type(output_size) is int:
@@ -2115,6 +1570,18 @@ def _upsample_lanczos2d_aa_backward(
         if scales_w is not None and type(scales_w) is not float:
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
+        if out is not None:  # _upsample_lanczos2d_aa_backward.grad_input
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if grad_output._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
+            return adopt_result(
+                out,
+                __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
+                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+                ),
+            )
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -2133,50 +1600,6 @@ def _upsample_lanczos2d_aa_backward(
         )
     except CALL_ERRORS as error:
         return failed(error, _upsample_lanczos2d_aa_backward, locals())
-
-
-def _upsample_lanczos2d_aa_backward_out(
-    grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None, *, out
-):
-    """_upsample_lanczos2d_aa_backward.grad_input(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) grad_input) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_upsample_lanczos2d_aa_backward_out, grad_output, out):
-        return call(
-            _upsample_lanczos2d_aa_backward_out,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
-    try:
-        if type(output_size) is int:
-            output_size = (output_size, output_size)
-        elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-            output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
-        if type(input_size) is int:
-            input_size = (input_size, input_size, input_size, input_size)
-        elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-            input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
-            align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
-            scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
-            scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
-        grad_output_array = grad_output._mt_array
-        out_array = out._mt_array
-        if grad_output._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
-        return adopt_result(
-            out,
-            __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _upsample_lanczos2d_aa_backward_out, locals())
 
 
 def pixel_shuffle(input, upscale_factor):
@@ -2273,6 +1696,34 @@ def native_channel_shuffle(input, groups):
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
         return failed(error, native_channel_shuffle, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+upsample_nearest1d_out = out_form(upsample_nearest1d)
+upsample_nearest1d_backward_out = out_form(upsample_nearest1d_backward)
+upsample_nearest2d_out = out_form(upsample_nearest2d)
+upsample_nearest2d_backward_out = out_form(upsample_nearest2d_backward)
+upsample_nearest3d_out = out_form(upsample_nearest3d)
+upsample_nearest3d_backward_out = out_form(upsample_nearest3d_backward)
+_upsample_nearest_exact1d_out = out_form(_upsample_nearest_exact1d)
+_upsample_nearest_exact1d_backward_out = out_form(_upsample_nearest_exact1d_backward)
+_upsample_nearest_exact2d_out = out_form(_upsample_nearest_exact2d)
+_upsample_nearest_exact2d_backward_out = out_form(_upsample_nearest_exact2d_backward)
+_upsample_nearest_exact3d_out = out_form(_upsample_nearest_exact3d)
+_upsample_nearest_exact3d_backward_out = out_form(_upsample_nearest_exact3d_backward)
+upsample_linear1d_out = out_form(upsample_linear1d)
+upsample_linear1d_backward_out = out_form(upsample_linear1d_backward)
+upsample_bilinear2d_out = out_form(upsample_bilinear2d)
+upsample_bilinear2d_backward_out = out_form(upsample_bilinear2d_backward)
+upsample_trilinear3d_out = out_form(upsample_trilinear3d)
+upsample_trilinear3d_backward_out = out_form(upsample_trilinear3d_backward)
+upsample_bicubic2d_out = out_form(upsample_bicubic2d)
+_upsample_bilinear2d_aa_out = out_form(_upsample_bilinear2d_aa)
+_upsample_bilinear2d_aa_backward_out = out_form(_upsample_bilinear2d_aa_backward)
+_upsample_bicubic2d_aa_out = out_form(_upsample_bicubic2d_aa)
+_upsample_bicubic2d_aa_backward_out = out_form(_upsample_bicubic2d_aa_backward)
+_upsample_lanczos2d_aa_out = out_form(_upsample_lanczos2d_aa)
+_upsample_lanczos2d_aa_backward_out = out_form(_upsample_lanczos2d_aa_backward)
 
 
 complete(__name__)

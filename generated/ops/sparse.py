@@ -41,6 +41,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, pinned_result, refuse_pinned
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 __sparse_coo_tensor_with_dims_and_tensors_kernels = kernel_table("_sparse_coo_tensor_with_dims_and_tensors")
@@ -939,10 +940,8 @@ def row_indices(input):
 
 def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    if state.active_modes and intercepts(sparse_sampled_addmm, input, mat1, mat2):
+    if state.active_modes and intercepts(sparse_sampled_addmm, input, mat1, mat2, out):
         return call(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    if out is not None:
-        return sparse_sampled_addmm_out(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
         if type(beta) is not int and type(beta) is not float:
             beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
@@ -951,6 +950,23 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
+        if out is not None:  # sparse_sampled_addmm.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if (
+                input._mt_edge is not None
+                or mat1._mt_edge is not None
+                or mat2._mt_edge is not None
+                or out._mt_edge is not None
+            ):
+                refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
+            return adopt_result(
+                out,
+                _sparse_sampled_addmm_kernels[type(input_array)](
+                    input_array, mat1_array, mat2_array, beta, alpha, out=out_array
+                ),
+            )
         node = None
         if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -974,36 +990,6 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         )
     except CALL_ERRORS as error:
         return failed(error, sparse_sampled_addmm, locals())
-
-
-def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
-    """sparse_sampled_addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(sparse_sampled_addmm_out, input, mat1, mat2, out):
-        return call(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
-        input_array = input._mt_array
-        mat1_array = mat1._mt_array
-        mat2_array = mat2._mt_array
-        out_array = out._mt_array
-        if (
-            input._mt_edge is not None
-            or mat1._mt_edge is not None
-            or mat2._mt_edge is not None
-            or out._mt_edge is not None
-        ):
-            refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
-        return adopt_result(
-            out,
-            _sparse_sampled_addmm_kernels[type(input_array)](
-                input_array, mat1_array, mat2_array, beta, alpha, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, sparse_sampled_addmm_out, locals())
 
 
 def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -1096,10 +1082,8 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
     """_convert_indices_from_coo_to_csr(Tensor self, int size, *, bool out_int32=False) -> Tensor"""
-    if state.active_modes and intercepts(_convert_indices_from_coo_to_csr, input):
+    if state.active_modes and intercepts(_convert_indices_from_coo_to_csr, input, out):
         return call(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
-    if out is not None:
-        return _convert_indices_from_coo_to_csr_out(input, size, out_int32=out_int32, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -1107,32 +1091,22 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
             size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
         if out_int32 is not False and out_int32 is not True:
             out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
+        if out is not None:  # _convert_indices_from_coo_to_csr.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_convert_indices_from_coo_to_csr", input, out)
+            return write_out(
+                out, composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
+            )
         return composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
     except CALL_ERRORS as error:
         return failed(error, _convert_indices_from_coo_to_csr, locals())
 
 
-def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
-    """_convert_indices_from_coo_to_csr.out(Tensor self, int size, *, bool out_int32=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_convert_indices_from_coo_to_csr_out, input, out):
-        return call(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(size) is not int or not -(2**63) <= size < 2**63:
-            size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
-        if out_int32 is not False and out_int32 is not True:
-            out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_convert_indices_from_coo_to_csr", input, out)
-        return write_out(out, composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
-    except CALL_ERRORS as error:
-        return failed(error, _convert_indices_from_coo_to_csr_out, locals())
-
-
 def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False, out=None):
     """_convert_indices_from_csr_to_coo(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, bool transpose=False) -> Tensor"""
-    if state.active_modes and intercepts(_convert_indices_from_csr_to_coo, crow_indices, col_indices):
+    if state.active_modes and intercepts(_convert_indices_from_csr_to_coo, crow_indices, col_indices, out):
         return call(
             _convert_indices_from_csr_to_coo,
             crow_indices,
@@ -1141,10 +1115,6 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
             transpose=transpose,
             out=out,
         )
-    if out is not None:
-        return _convert_indices_from_csr_to_coo_out(
-            crow_indices, col_indices, out_int32=out_int32, transpose=transpose, out=out
-        )
     try:
         if not (isinstance(crow_indices, Tensor) and isinstance(col_indices, Tensor)):
             raise NotATensor
@@ -1152,41 +1122,22 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
             out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
         if transpose is not False and transpose is not True:
             transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
+        if out is not None:  # _convert_indices_from_csr_to_coo.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if crow_indices._mt_edge is not None or col_indices._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
+            return write_out(
+                out,
+                composite_index_forms.convert_indices_from_csr_to_coo(
+                    crow_indices, col_indices, out_int32=out_int32, transpose=transpose
+                ),
+            )
         return composite_index_forms.convert_indices_from_csr_to_coo(
             crow_indices, col_indices, out_int32=out_int32, transpose=transpose
         )
     except CALL_ERRORS as error:
         return failed(error, _convert_indices_from_csr_to_coo, locals())
-
-
-def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32=False, transpose=False, out):
-    """_convert_indices_from_csr_to_coo.out(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, bool transpose=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(_convert_indices_from_csr_to_coo_out, crow_indices, col_indices, out):
-        return call(
-            _convert_indices_from_csr_to_coo_out,
-            crow_indices,
-            col_indices,
-            out_int32=out_int32,
-            transpose=transpose,
-            out=out,
-        )
-    try:
-        if not (isinstance(crow_indices, Tensor) and isinstance(col_indices, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if out_int32 is not False and out_int32 is not True:
-            out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
-        if transpose is not False and transpose is not True:
-            transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
-        if crow_indices._mt_edge is not None or col_indices._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
-        return write_out(
-            out,
-            composite_index_forms.convert_indices_from_csr_to_coo(
-                crow_indices, col_indices, out_int32=out_int32, transpose=transpose
-            ),
-        )
-    except CALL_ERRORS as error:
-        return failed(error, _convert_indices_from_csr_to_coo_out, locals())
 
 
 def sparse_resize_(input, size, sparse_dim, dense_dim):
@@ -1232,6 +1183,12 @@ def resize_as_sparse_(input, the_template):
     if not (isinstance(input, Tensor) and isinstance(the_template, Tensor)):
         return raise_bad_argument(resize_as_sparse_, input, the_template)
     return composite_sparse.resize_as_sparse_(input, the_template)
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+sparse_sampled_addmm_out = out_form(sparse_sampled_addmm)
+_convert_indices_from_coo_to_csr_out = out_form(_convert_indices_from_coo_to_csr)
+_convert_indices_from_csr_to_coo_out = out_form(_convert_indices_from_csr_to_coo)
 
 
 complete(__name__)

@@ -31,6 +31,7 @@ from mindtorch.dispatch.arguments.conversions import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _erf_kernels = kernel_table("erf")
@@ -120,12 +121,17 @@ _special_shifted_chebyshev_polynomial_w_n_scalar_kernels = kernel_table(
 
 def erf(input, *, out=None):
     """erf(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(erf, input):
+    if state.active_modes and intercepts(erf, input, out):
         return call(erf, input, out=out)
-    if out is not None:
-        return erf_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # erf.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("erf", input, out)
+            return adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -162,28 +168,19 @@ def erf_(input):
         return failed(error, erf_, locals())
 
 
-def erf_out(input, *, out):
-    """erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(erf_out, input, out):
-        return call(erf_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("erf", input, out)
-        return adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, erf_out, locals())
-
-
 def erfc(input, *, out=None):
     """erfc(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(erfc, input):
+    if state.active_modes and intercepts(erfc, input, out):
         return call(erfc, input, out=out)
-    if out is not None:
-        return erfc_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # erfc.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("erfc", input, out)
+            return adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -220,28 +217,19 @@ def erfc_(input):
         return failed(error, erfc_, locals())
 
 
-def erfc_out(input, *, out):
-    """erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(erfc_out, input, out):
-        return call(erfc_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("erfc", input, out)
-        return adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, erfc_out, locals())
-
-
 def erfinv(input, *, out=None):
     """erfinv(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(erfinv, input):
+    if state.active_modes and intercepts(erfinv, input, out):
         return call(erfinv, input, out=out)
-    if out is not None:
-        return erfinv_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # erfinv.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("erfinv", input, out)
+            return adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -278,28 +266,19 @@ def erfinv_(input):
         return failed(error, erfinv_, locals())
 
 
-def erfinv_out(input, *, out):
-    """erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(erfinv_out, input, out):
-        return call(erfinv_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("erfinv", input, out)
-        return adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, erfinv_out, locals())
-
-
 def lgamma(input, *, out=None):
     """lgamma(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(lgamma, input):
+    if state.active_modes and intercepts(lgamma, input, out):
         return call(lgamma, input, out=out)
-    if out is not None:
-        return lgamma_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # lgamma.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("lgamma", input, out)
+            return adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -336,28 +315,19 @@ def lgamma_(input):
         return failed(error, lgamma_, locals())
 
 
-def lgamma_out(input, *, out):
-    """lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(lgamma_out, input, out):
-        return call(lgamma_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("lgamma", input, out)
-        return adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, lgamma_out, locals())
-
-
 def digamma(input, *, out=None):
     """digamma(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(digamma, input):
+    if state.active_modes and intercepts(digamma, input, out):
         return call(digamma, input, out=out)
-    if out is not None:
-        return digamma_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # digamma.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("digamma", input, out)
+            return adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -394,30 +364,21 @@ def digamma_(input):
         return failed(error, digamma_, locals())
 
 
-def digamma_out(input, *, out):
-    """digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(digamma_out, input, out):
-        return call(digamma_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("digamma", input, out)
-        return adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, digamma_out, locals())
-
-
 def polygamma(n, input, *, out=None):
     """polygamma(int n, Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(polygamma, input):
+    if state.active_modes and intercepts(polygamma, input, out):
         return call(polygamma, n, input, out=out)
-    if out is not None:
-        return polygamma_out(n, input, out=out)
     try:
         if type(n) is not int or not -(2**63) <= n < 2**63:
             n = int_of(n, "polygamma", "n", 1)
         input_array = input._mt_array
+        if out is not None:  # polygamma.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("polygamma", input, out)
+            return adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -457,31 +418,20 @@ def polygamma_(input, n):
         return failed(error, polygamma_, locals())
 
 
-def polygamma_out(n, input, *, out):
-    """polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(polygamma_out, input, out):
-        return call(polygamma_out, n, input, out=out)
-    try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "polygamma", "n", 1)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("polygamma", input, out)
-        return adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, polygamma_out, locals())
-
-
 def xlogy_Tensor(input, other, *, out=None):
     """xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(xlogy_Tensor, input, other):
+    if state.active_modes and intercepts(xlogy_Tensor, input, other, out):
         return call(xlogy_Tensor, input, other, out=out)
-    if out is not None:
-        return xlogy_Tensor_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # xlogy.OutTensor
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("xlogy", input, other, out)
+            return adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -541,32 +491,21 @@ def xlogy__Tensor(input, other):
         return failed(error, xlogy__Tensor, locals())
 
 
-def xlogy_Tensor_out(input, other, *, out):
-    """xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(xlogy_Tensor_out, input, other, out):
-        return call(xlogy_Tensor_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("xlogy", input, other, out)
-        return adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, xlogy_Tensor_out, locals())
-
-
 def xlogy_Scalar_Self(input, other, *, out=None):
     """xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(xlogy_Scalar_Self, other):
+    if state.active_modes and intercepts(xlogy_Scalar_Self, other, out):
         return call(xlogy_Scalar_Self, input, other, out=out)
-    if out is not None:
-        return xlogy_Scalar_Self_out(input, other, out=out)
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "xlogy", "input", 1)
+        if out is not None:  # xlogy.OutScalar_Self
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("xlogy", other, out)
+            return ops.xlogy(float_beside(input, other), other, out=out)
         node = None
         if (
             (edge := other._mt_edge) is not None
@@ -586,33 +525,21 @@ def xlogy_Scalar_Self(input, other, *, out=None):
         return failed(error, xlogy_Scalar_Self, locals())
 
 
-def xlogy_Scalar_Self_out(input, other, *, out):
-    """xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(xlogy_Scalar_Self_out, other, out):
-        return call(xlogy_Scalar_Self_out, input, other, out=out)
-    try:
-        if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "xlogy", "input", 1)
-        if other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("xlogy", other, out)
-        return ops.xlogy(float_beside(input, other), other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, xlogy_Scalar_Self_out, locals())
-
-
 def xlogy_Scalar_Other(input, other, *, out=None):
     """xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(xlogy_Scalar_Other, input):
+    if state.active_modes and intercepts(xlogy_Scalar_Other, input, out):
         return call(xlogy_Scalar_Other, input, other, out=out)
-    if out is not None:
-        return xlogy_Scalar_Other_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "xlogy", "other", 2)
+        if out is not None:  # xlogy.OutScalar_Other
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("xlogy", input, out)
+            return ops.xlogy(input, float_beside(other, input), out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -673,30 +600,19 @@ def xlogy_(input, other):
     return raise_no_overload(xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {})
 
 
-def xlogy_Scalar_Other_out(input, other, *, out):
-    """xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(xlogy_Scalar_Other_out, input, out):
-        return call(xlogy_Scalar_Other_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "xlogy", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("xlogy", input, out)
-        return ops.xlogy(input, float_beside(other, input), out=out)
-    except CALL_ERRORS as error:
-        return failed(error, xlogy_Scalar_Other_out, locals())
-
-
 def i0(input, *, out=None):
     """i0(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(i0, input):
+    if state.active_modes and intercepts(i0, input, out):
         return call(i0, input, out=out)
-    if out is not None:
-        return i0_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # i0.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("i0", input, out)
+            return adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -733,28 +649,19 @@ def i0_(input):
         return failed(error, i0_, locals())
 
 
-def i0_out(input, *, out):
-    """i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(i0_out, input, out):
-        return call(i0_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("i0", input, out)
-        return adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, i0_out, locals())
-
-
 def special_i0e(input, *, out=None):
     """special_i0e(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_i0e, input):
+    if state.active_modes and intercepts(special_i0e, input, out):
         return call(special_i0e, input, out=out)
-    if out is not None:
-        return special_i0e_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_i0e.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_i0e", input, out)
+            return adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -771,28 +678,19 @@ def special_i0e(input, *, out=None):
         return failed(error, special_i0e, locals())
 
 
-def special_i0e_out(input, *, out):
-    """special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_i0e_out, input, out):
-        return call(special_i0e_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_i0e", input, out)
-        return adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_i0e_out, locals())
-
-
 def special_i1(input, *, out=None):
     """special_i1(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_i1, input):
+    if state.active_modes and intercepts(special_i1, input, out):
         return call(special_i1, input, out=out)
-    if out is not None:
-        return special_i1_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_i1.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_i1", input, out)
+            return adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -809,28 +707,19 @@ def special_i1(input, *, out=None):
         return failed(error, special_i1, locals())
 
 
-def special_i1_out(input, *, out):
-    """special_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_i1_out, input, out):
-        return call(special_i1_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_i1", input, out)
-        return adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_i1_out, locals())
-
-
 def special_i1e(input, *, out=None):
     """special_i1e(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_i1e, input):
+    if state.active_modes and intercepts(special_i1e, input, out):
         return call(special_i1e, input, out=out)
-    if out is not None:
-        return special_i1e_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_i1e.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_i1e", input, out)
+            return adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -847,28 +736,19 @@ def special_i1e(input, *, out=None):
         return failed(error, special_i1e, locals())
 
 
-def special_i1e_out(input, *, out):
-    """special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_i1e_out, input, out):
-        return call(special_i1e_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_i1e", input, out)
-        return adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_i1e_out, locals())
-
-
 def special_entr(input, *, out=None):
     """special_entr(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_entr, input):
+    if state.active_modes and intercepts(special_entr, input, out):
         return call(special_entr, input, out=out)
-    if out is not None:
-        return special_entr_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_entr.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_entr", input, out)
+            return adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -882,28 +762,19 @@ def special_entr(input, *, out=None):
         return failed(error, special_entr, locals())
 
 
-def special_entr_out(input, *, out):
-    """special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_entr_out, input, out):
-        return call(special_entr_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_entr", input, out)
-        return adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_entr_out, locals())
-
-
 def special_erfcx(input, *, out=None):
     """special_erfcx(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_erfcx, input):
+    if state.active_modes and intercepts(special_erfcx, input, out):
         return call(special_erfcx, input, out=out)
-    if out is not None:
-        return special_erfcx_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_erfcx.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_erfcx", input, out)
+            return adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -920,28 +791,19 @@ def special_erfcx(input, *, out=None):
         return failed(error, special_erfcx, locals())
 
 
-def special_erfcx_out(input, *, out):
-    """special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_erfcx_out, input, out):
-        return call(special_erfcx_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_erfcx", input, out)
-        return adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_erfcx_out, locals())
-
-
 def special_ndtri(input, *, out=None):
     """special_ndtri(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_ndtri, input):
+    if state.active_modes and intercepts(special_ndtri, input, out):
         return call(special_ndtri, input, out=out)
-    if out is not None:
-        return special_ndtri_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_ndtri.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_ndtri", input, out)
+            return adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -957,28 +819,19 @@ def special_ndtri(input, *, out=None):
         return failed(error, special_ndtri, locals())
 
 
-def special_ndtri_out(input, *, out):
-    """special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_ndtri_out, input, out):
-        return call(special_ndtri_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_ndtri", input, out)
-        return adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_ndtri_out, locals())
-
-
 def special_log_ndtr(input, *, out=None):
     """special_log_ndtr(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_log_ndtr, input):
+    if state.active_modes and intercepts(special_log_ndtr, input, out):
         return call(special_log_ndtr, input, out=out)
-    if out is not None:
-        return special_log_ndtr_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_log_ndtr.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_log_ndtr", input, out)
+            return adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -995,51 +848,35 @@ def special_log_ndtr(input, *, out=None):
         return failed(error, special_log_ndtr, locals())
 
 
-def special_log_ndtr_out(input, *, out):
-    """special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_log_ndtr_out, input, out):
-        return call(special_log_ndtr_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_log_ndtr", input, out)
-        return adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_log_ndtr_out, locals())
-
-
 def special_ndtr(input, *, out=None):
     """special_ndtr(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_ndtr, input):
+    if state.active_modes and intercepts(special_ndtr, input, out):
         return call(special_ndtr, input, out=out)
-    if out is not None:
-        return special_ndtr_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(special_ndtr, input, out=out)
+    if out is not None:  # special_ndtr.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(special_ndtr, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_ndtr", input, out)
+        return composite_special.ndtr_out(input, out=out)
     return ops.mul_Scalar(ops.add_Scalar(ops.erf(ops.mul_Scalar(input, 0.5**0.5)), 1), 0.5)
-
-
-def special_ndtr_out(input, *, out):
-    """special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_ndtr_out, input, out):
-        return call(special_ndtr_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(special_ndtr_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_ndtr", input, out)
-    return composite_special.ndtr_out(input, out=out)
 
 
 def igamma(input, other, *, out=None):
     """igamma(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(igamma, input, other):
+    if state.active_modes and intercepts(igamma, input, other, out):
         return call(igamma, input, other, out=out)
-    if out is not None:
-        return igamma_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # igamma.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("igamma", input, other, out)
+            return adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1099,30 +936,20 @@ def igamma_(input, other):
         return failed(error, igamma_, locals())
 
 
-def igamma_out(input, other, *, out):
-    """igamma.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(igamma_out, input, other, out):
-        return call(igamma_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("igamma", input, other, out)
-        return adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, igamma_out, locals())
-
-
 def igammac(input, other, *, out=None):
     """igammac(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(igammac, input, other):
+    if state.active_modes and intercepts(igammac, input, other, out):
         return call(igammac, input, other, out=out)
-    if out is not None:
-        return igammac_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # igammac.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("igammac", input, other, out)
+            return adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1182,386 +1009,256 @@ def igammac_(input, other):
         return failed(error, igammac_, locals())
 
 
-def igammac_out(input, other, *, out):
-    """igammac.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(igammac_out, input, other, out):
-        return call(igammac_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("igammac", input, other, out)
-        return adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, igammac_out, locals())
-
-
 def special_gammainc(input, other, *, out=None):
     """special_gammainc(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(special_gammainc, input, other):
+    if state.active_modes and intercepts(special_gammainc, input, other, out):
         return call(special_gammainc, input, other, out=out)
-    if out is not None:
-        return special_gammainc_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(special_gammainc, input, other, out=out)
+    if out is not None:  # special_gammainc.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(special_gammainc, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_gammainc", input, other, out)
+        return ops.igamma(input, other, out=out)
     return ops.igamma(input, other)
-
-
-def special_gammainc_out(input, other, *, out):
-    """special_gammainc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_gammainc_out, input, other, out):
-        return call(special_gammainc_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(special_gammainc_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_gammainc", input, other, out)
-    return ops.igamma(input, other, out=out)
 
 
 def special_gammaincc(input, other, *, out=None):
     """special_gammaincc(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(special_gammaincc, input, other):
+    if state.active_modes and intercepts(special_gammaincc, input, other, out):
         return call(special_gammaincc, input, other, out=out)
-    if out is not None:
-        return special_gammaincc_out(input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         return raise_bad_argument(special_gammaincc, input, other, out=out)
+    if out is not None:  # special_gammaincc.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(special_gammaincc, input, other, out=out)
+        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_gammaincc", input, other, out)
+        return ops.igammac(input, other, out=out)
     return ops.igammac(input, other)
-
-
-def special_gammaincc_out(input, other, *, out):
-    """special_gammaincc.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_gammaincc_out, input, other, out):
-        return call(special_gammaincc_out, input, other, out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(special_gammaincc_out, input, other, out=out)
-    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_gammaincc", input, other, out)
-    return ops.igammac(input, other, out=out)
 
 
 def special_airy_ai(x, *, out=None):
     """special_airy_ai(Tensor x) -> Tensor"""
-    if state.active_modes and intercepts(special_airy_ai, x):
+    if state.active_modes and intercepts(special_airy_ai, x, out):
         return call(special_airy_ai, x, out=out)
-    if out is not None:
-        return special_airy_ai_out(x, out=out)
     try:
         x_array = x._mt_array
+        if out is not None:  # special_airy_ai.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_airy_ai_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_airy_ai, locals())
 
 
-def special_airy_ai_out(x, *, out):
-    """special_airy_ai.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_airy_ai_out, x, out):
-        return call(special_airy_ai_out, x, out=out)
-    try:
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_airy_ai_out, locals())
-
-
 def special_bessel_j0(input, *, out=None):
     """special_bessel_j0(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_bessel_j0, input):
+    if state.active_modes and intercepts(special_bessel_j0, input, out):
         return call(special_bessel_j0, input, out=out)
-    if out is not None:
-        return special_bessel_j0_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_bessel_j0.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_j0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_bessel_j0, locals())
 
 
-def special_bessel_j0_out(input, *, out):
-    """special_bessel_j0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_bessel_j0_out, input, out):
-        return call(special_bessel_j0_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_bessel_j0_out, locals())
-
-
 def special_bessel_j1(input, *, out=None):
     """special_bessel_j1(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_bessel_j1, input):
+    if state.active_modes and intercepts(special_bessel_j1, input, out):
         return call(special_bessel_j1, input, out=out)
-    if out is not None:
-        return special_bessel_j1_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_bessel_j1.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_j1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_bessel_j1, locals())
 
 
-def special_bessel_j1_out(input, *, out):
-    """special_bessel_j1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_bessel_j1_out, input, out):
-        return call(special_bessel_j1_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_bessel_j1_out, locals())
-
-
 def special_bessel_y0(input, *, out=None):
     """special_bessel_y0(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_bessel_y0, input):
+    if state.active_modes and intercepts(special_bessel_y0, input, out):
         return call(special_bessel_y0, input, out=out)
-    if out is not None:
-        return special_bessel_y0_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_bessel_y0.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_y0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_bessel_y0, locals())
 
 
-def special_bessel_y0_out(input, *, out):
-    """special_bessel_y0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_bessel_y0_out, input, out):
-        return call(special_bessel_y0_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_bessel_y0_out, locals())
-
-
 def special_bessel_y1(input, *, out=None):
     """special_bessel_y1(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_bessel_y1, input):
+    if state.active_modes and intercepts(special_bessel_y1, input, out):
         return call(special_bessel_y1, input, out=out)
-    if out is not None:
-        return special_bessel_y1_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_bessel_y1.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_bessel_y1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_bessel_y1, locals())
 
 
-def special_bessel_y1_out(input, *, out):
-    """special_bessel_y1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_bessel_y1_out, input, out):
-        return call(special_bessel_y1_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_bessel_y1_out, locals())
-
-
 def special_modified_bessel_i0(input, *, out=None):
     """special_modified_bessel_i0(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_modified_bessel_i0, input):
+    if state.active_modes and intercepts(special_modified_bessel_i0, input, out):
         return call(special_modified_bessel_i0, input, out=out)
-    if out is not None:
-        return special_modified_bessel_i0_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_modified_bessel_i0.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_i0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_modified_bessel_i0, locals())
 
 
-def special_modified_bessel_i0_out(input, *, out):
-    """special_modified_bessel_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_modified_bessel_i0_out, input, out):
-        return call(special_modified_bessel_i0_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_i0_out, locals())
-
-
 def special_modified_bessel_i1(input, *, out=None):
     """special_modified_bessel_i1(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_modified_bessel_i1, input):
+    if state.active_modes and intercepts(special_modified_bessel_i1, input, out):
         return call(special_modified_bessel_i1, input, out=out)
-    if out is not None:
-        return special_modified_bessel_i1_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_modified_bessel_i1.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_i1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_modified_bessel_i1, locals())
 
 
-def special_modified_bessel_i1_out(input, *, out):
-    """special_modified_bessel_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_modified_bessel_i1_out, input, out):
-        return call(special_modified_bessel_i1_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_i1_out, locals())
-
-
 def special_modified_bessel_k0(input, *, out=None):
     """special_modified_bessel_k0(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_modified_bessel_k0, input):
+    if state.active_modes and intercepts(special_modified_bessel_k0, input, out):
         return call(special_modified_bessel_k0, input, out=out)
-    if out is not None:
-        return special_modified_bessel_k0_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_modified_bessel_k0.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_k0_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_modified_bessel_k0, locals())
 
 
-def special_modified_bessel_k0_out(input, *, out):
-    """special_modified_bessel_k0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_modified_bessel_k0_out, input, out):
-        return call(special_modified_bessel_k0_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_k0_out, locals())
-
-
 def special_modified_bessel_k1(input, *, out=None):
     """special_modified_bessel_k1(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_modified_bessel_k1, input):
+    if state.active_modes and intercepts(special_modified_bessel_k1, input, out):
         return call(special_modified_bessel_k1, input, out=out)
-    if out is not None:
-        return special_modified_bessel_k1_out(input, out=out)
     try:
         input_array = input._mt_array
+        if out is not None:  # special_modified_bessel_k1.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
         kind = input._mt_kind or kind_of(input)
         return wrap(_special_modified_bessel_k1_kernels[kind or type(input_array)](input_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_modified_bessel_k1, locals())
 
 
-def special_modified_bessel_k1_out(input, *, out):
-    """special_modified_bessel_k1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_modified_bessel_k1_out, input, out):
-        return call(special_modified_bessel_k1_out, input, out=out)
-    try:
-        input_array = input._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_modified_bessel_k1_out, locals())
-
-
 def special_scaled_modified_bessel_k0(x, *, out=None):
     """special_scaled_modified_bessel_k0(Tensor x) -> Tensor"""
-    if state.active_modes and intercepts(special_scaled_modified_bessel_k0, x):
+    if state.active_modes and intercepts(special_scaled_modified_bessel_k0, x, out):
         return call(special_scaled_modified_bessel_k0, x, out=out)
-    if out is not None:
-        return special_scaled_modified_bessel_k0_out(x, out=out)
     try:
         x_array = x._mt_array
+        if out is not None:  # special_scaled_modified_bessel_k0.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_scaled_modified_bessel_k0_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_scaled_modified_bessel_k0, locals())
 
 
-def special_scaled_modified_bessel_k0_out(x, *, out):
-    """special_scaled_modified_bessel_k0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_scaled_modified_bessel_k0_out, x, out):
-        return call(special_scaled_modified_bessel_k0_out, x, out=out)
-    try:
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_scaled_modified_bessel_k0_out, locals())
-
-
 def special_scaled_modified_bessel_k1(x, *, out=None):
     """special_scaled_modified_bessel_k1(Tensor x) -> Tensor"""
-    if state.active_modes and intercepts(special_scaled_modified_bessel_k1, x):
+    if state.active_modes and intercepts(special_scaled_modified_bessel_k1, x, out):
         return call(special_scaled_modified_bessel_k1, x, out=out)
-    if out is not None:
-        return special_scaled_modified_bessel_k1_out(x, out=out)
     try:
         x_array = x._mt_array
+        if out is not None:  # special_scaled_modified_bessel_k1.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_scaled_modified_bessel_k1_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_scaled_modified_bessel_k1, locals())
 
 
-def special_scaled_modified_bessel_k1_out(x, *, out):
-    """special_scaled_modified_bessel_k1.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_scaled_modified_bessel_k1_out, x, out):
-        return call(special_scaled_modified_bessel_k1_out, x, out=out)
-    try:
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_scaled_modified_bessel_k1_out, locals())
-
-
 def special_spherical_bessel_j0(x, *, out=None):
     """special_spherical_bessel_j0(Tensor x) -> Tensor"""
-    if state.active_modes and intercepts(special_spherical_bessel_j0, x):
+    if state.active_modes and intercepts(special_spherical_bessel_j0, x, out):
         return call(special_spherical_bessel_j0, x, out=out)
-    if out is not None:
-        return special_spherical_bessel_j0_out(x, out=out)
     try:
         x_array = x._mt_array
+        if out is not None:  # special_spherical_bessel_j0.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
         kind = x._mt_kind or kind_of(x)
         return wrap(_special_spherical_bessel_j0_kernels[kind or type(x_array)](x_array), None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_spherical_bessel_j0, locals())
 
 
-def special_spherical_bessel_j0_out(x, *, out):
-    """special_spherical_bessel_j0.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_spherical_bessel_j0_out, x, out):
-        return call(special_spherical_bessel_j0_out, x, out=out)
-    try:
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, special_spherical_bessel_j0_out, locals())
-
-
 def special_xlog1py_default(input, other, *, out=None):
     """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(special_xlog1py_default, input, other):
+    if state.active_modes and intercepts(special_xlog1py_default, input, other, out):
         return call(special_xlog1py_default, input, other, out=out)
-    if out is not None:
-        return special_xlog1py_default_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # special_xlog1py.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_xlog1py", input, other, out)
+            return adopt_result(
+                out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1595,34 +1292,21 @@ def special_xlog1py_default(input, other, *, out=None):
         return failed(error, special_xlog1py_default, locals())
 
 
-def special_xlog1py_default_out(input, other, *, out):
-    """special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_xlog1py_default_out, input, other, out):
-        return call(special_xlog1py_default_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_xlog1py", input, other, out)
-        return adopt_result(
-            out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_default_out, locals())
-
-
 def special_xlog1py_self_scalar(input, other, *, out=None):
     """special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(special_xlog1py_self_scalar, other):
+    if state.active_modes and intercepts(special_xlog1py_self_scalar, other, out):
         return call(special_xlog1py_self_scalar, input, other, out=out)
-    if out is not None:
-        return special_xlog1py_self_scalar_out(input, other, out=out)
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "special_xlog1py", "input", 1)
+        if out is not None:  # special_xlog1py.self_scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_xlog1py", other, out)
+            return ops.special_xlog1py(float_beside(input, other), other, out=out)
         node = None
         if (
             (edge := other._mt_edge) is not None
@@ -1644,33 +1328,21 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
         return failed(error, special_xlog1py_self_scalar, locals())
 
 
-def special_xlog1py_self_scalar_out(input, other, *, out):
-    """special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_xlog1py_self_scalar_out, other, out):
-        return call(special_xlog1py_self_scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "special_xlog1py", "input", 1)
-        if other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_xlog1py", other, out)
-        return ops.special_xlog1py(float_beside(input, other), other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_self_scalar_out, locals())
-
-
 def special_xlog1py_other_scalar(input, other, *, out=None):
     """special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(special_xlog1py_other_scalar, input):
+    if state.active_modes and intercepts(special_xlog1py_other_scalar, input, out):
         return call(special_xlog1py_other_scalar, input, other, out=out)
-    if out is not None:
-        return special_xlog1py_other_scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "special_xlog1py", "other", 2)
+        if out is not None:  # special_xlog1py.other_scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_xlog1py", input, out)
+            return ops.special_xlog1py(input, float_beside(other, input), out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1712,31 +1384,22 @@ def special_xlog1py(input, other, *, out=None):
     )
 
 
-def special_xlog1py_other_scalar_out(input, other, *, out):
-    """special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_xlog1py_other_scalar_out, input, out):
-        return call(special_xlog1py_other_scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "special_xlog1py", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_xlog1py", input, out)
-        return ops.special_xlog1py(input, float_beside(other, input), out=out)
-    except CALL_ERRORS as error:
-        return failed(error, special_xlog1py_other_scalar_out, locals())
-
-
 def special_zeta_default(input, other, *, out=None):
     """special_zeta(Tensor self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(special_zeta_default, input, other):
+    if state.active_modes and intercepts(special_zeta_default, input, other, out):
         return call(special_zeta_default, input, other, out=out)
-    if out is not None:
-        return special_zeta_default_out(input, other, out=out)
     try:
         input_array = input._mt_array
         other_array = other._mt_array
+        if out is not None:  # special_zeta.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_zeta", input, other, out)
+            return adopt_result(
+                out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array)
+            )
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1770,34 +1433,21 @@ def special_zeta_default(input, other, *, out=None):
         return failed(error, special_zeta_default, locals())
 
 
-def special_zeta_default_out(input, other, *, out):
-    """special_zeta.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_zeta_default_out, input, other, out):
-        return call(special_zeta_default_out, input, other, out=out)
-    try:
-        input_array = input._mt_array
-        other_array = other._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_zeta", input, other, out)
-        return adopt_result(
-            out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_zeta_default_out, locals())
-
-
 def special_zeta_self_scalar(input, other, *, out=None):
     """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"""
-    if state.active_modes and intercepts(special_zeta_self_scalar, other):
+    if state.active_modes and intercepts(special_zeta_self_scalar, other, out):
         return call(special_zeta_self_scalar, input, other, out=out)
-    if out is not None:
-        return special_zeta_self_scalar_out(input, other, out=out)
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
         if type(input) is not int and type(input) is not float:
             input = scalar_of(input, "special_zeta", "input", 1)
+        if out is not None:  # special_zeta.self_scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if other._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_zeta", other, out)
+            return ops.special_zeta(float_beside(input, other), other, out=out)
         node = None
         if (
             (edge := other._mt_edge) is not None
@@ -1819,33 +1469,21 @@ def special_zeta_self_scalar(input, other, *, out=None):
         return failed(error, special_zeta_self_scalar, locals())
 
 
-def special_zeta_self_scalar_out(input, other, *, out):
-    """special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_zeta_self_scalar_out, other, out):
-        return call(special_zeta_self_scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(other, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "special_zeta", "input", 1)
-        if other._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_zeta", other, out)
-        return ops.special_zeta(float_beside(input, other), other, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, special_zeta_self_scalar_out, locals())
-
-
 def special_zeta_other_scalar(input, other, *, out=None):
     """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
-    if state.active_modes and intercepts(special_zeta_other_scalar, input):
+    if state.active_modes and intercepts(special_zeta_other_scalar, input, out):
         return call(special_zeta_other_scalar, input, other, out=out)
-    if out is not None:
-        return special_zeta_other_scalar_out(input, other, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(other) is not int and type(other) is not float:
             other = scalar_of(other, "special_zeta", "other", 2)
+        if out is not None:  # special_zeta.other_scalar_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_zeta", input, out)
+            return ops.special_zeta(input, float_beside(other, input), out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1885,31 +1523,20 @@ def special_zeta(input, other, *, out=None):
     )
 
 
-def special_zeta_other_scalar_out(input, other, *, out):
-    """special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_zeta_other_scalar_out, input, out):
-        return call(special_zeta_other_scalar_out, input, other, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "special_zeta", "other", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_zeta", input, out)
-        return ops.special_zeta(input, float_beside(other, input), out=out)
-    except CALL_ERRORS as error:
-        return failed(error, special_zeta_other_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_t_default(x, n, *, out=None):
     """special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_t_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_default, x, n, out):
         return call(special_chebyshev_polynomial_t_default, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_t_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_t.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -1930,62 +1557,41 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_t_default, locals())
 
 
-def special_chebyshev_polynomial_t_default_out(x, n, *, out):
-    """special_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_t_default_out, x, n, out):
-        return call(special_chebyshev_polynomial_t_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_default_out, locals())
-
-
 def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_t_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_x_scalar, n, out):
         return call(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_t.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_t_x_scalar, locals())
 
 
-def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_t_x_scalar_out, n, out):
-        return call(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_x_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_t_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_t_n_scalar, x, out):
         return call(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_chebyshev_polynomial_t.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_t_n_scalar, locals())
@@ -2015,31 +1621,20 @@ def special_chebyshev_polynomial_t(x, n, *, out=None):
     )
 
 
-def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_t_n_scalar_out, x, out):
-        return call(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_t_n_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_u_default(x, n, *, out=None):
     """special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_u_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_default, x, n, out):
         return call(special_chebyshev_polynomial_u_default, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_u_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_u.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2060,62 +1655,41 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_u_default, locals())
 
 
-def special_chebyshev_polynomial_u_default_out(x, n, *, out):
-    """special_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_u_default_out, x, n, out):
-        return call(special_chebyshev_polynomial_u_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_default_out, locals())
-
-
 def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_u_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_x_scalar, n, out):
         return call(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_u.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_u_x_scalar, locals())
 
 
-def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_u_x_scalar_out, n, out):
-        return call(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_x_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_u_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_u_n_scalar, x, out):
         return call(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_chebyshev_polynomial_u.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_u_n_scalar, locals())
@@ -2145,31 +1719,20 @@ def special_chebyshev_polynomial_u(x, n, *, out=None):
     )
 
 
-def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_u_n_scalar_out, x, out):
-        return call(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_u_n_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_v_default(x, n, *, out=None):
     """special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_v_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_default, x, n, out):
         return call(special_chebyshev_polynomial_v_default, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_v_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_v.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2190,62 +1753,41 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_v_default, locals())
 
 
-def special_chebyshev_polynomial_v_default_out(x, n, *, out):
-    """special_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_v_default_out, x, n, out):
-        return call(special_chebyshev_polynomial_v_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_default_out, locals())
-
-
 def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_v_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_x_scalar, n, out):
         return call(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_v.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_v_x_scalar, locals())
 
 
-def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_v_x_scalar_out, n, out):
-        return call(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_x_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_v_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_v_n_scalar, x, out):
         return call(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_chebyshev_polynomial_v.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_v_n_scalar, locals())
@@ -2275,31 +1817,20 @@ def special_chebyshev_polynomial_v(x, n, *, out=None):
     )
 
 
-def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_v_n_scalar_out, x, out):
-        return call(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_v_n_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_w_default(x, n, *, out=None):
     """special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_w_default, x, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_default, x, n, out):
         return call(special_chebyshev_polynomial_w_default, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_w_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_w.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2320,62 +1851,41 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_w_default, locals())
 
 
-def special_chebyshev_polynomial_w_default_out(x, n, *, out):
-    """special_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_w_default_out, x, n, out):
-        return call(special_chebyshev_polynomial_w_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_default_out, locals())
-
-
 def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_w_x_scalar, n):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_x_scalar, n, out):
         return call(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_chebyshev_polynomial_w.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_w_x_scalar, locals())
 
 
-def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_w_x_scalar_out, n, out):
-        return call(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_x_scalar_out, locals())
-
-
 def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     """special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_w_n_scalar, x):
+    if state.active_modes and intercepts(special_chebyshev_polynomial_w_n_scalar, x, out):
         return call(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_chebyshev_polynomial_w.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_w_n_scalar, locals())
@@ -2405,31 +1915,20 @@ def special_chebyshev_polynomial_w(x, n, *, out=None):
     )
 
 
-def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
-    """special_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_chebyshev_polynomial_w_n_scalar_out, x, out):
-        return call(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_chebyshev_polynomial_w_n_scalar_out, locals())
-
-
 def special_hermite_polynomial_h_default(x, n, *, out=None):
     """special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_hermite_polynomial_h_default, x, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_default, x, n, out):
         return call(special_hermite_polynomial_h_default, x, n, out=out)
-    if out is not None:
-        return special_hermite_polynomial_h_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_hermite_polynomial_h.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2448,62 +1947,41 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
         return failed(error, special_hermite_polynomial_h_default, locals())
 
 
-def special_hermite_polynomial_h_default_out(x, n, *, out):
-    """special_hermite_polynomial_h.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_hermite_polynomial_h_default_out, x, n, out):
-        return call(special_hermite_polynomial_h_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_default_out, locals())
-
-
 def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
     """special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_hermite_polynomial_h_x_scalar, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_x_scalar, n, out):
         return call(special_hermite_polynomial_h_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_hermite_polynomial_h_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_hermite_polynomial_h.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_h_x_scalar, locals())
 
 
-def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
-    """special_hermite_polynomial_h.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_hermite_polynomial_h_x_scalar_out, n, out):
-        return call(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_x_scalar_out, locals())
-
-
 def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
     """special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_hermite_polynomial_h_n_scalar, x):
+    if state.active_modes and intercepts(special_hermite_polynomial_h_n_scalar, x, out):
         return call(special_hermite_polynomial_h_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_hermite_polynomial_h_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_hermite_polynomial_h.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_h_n_scalar, locals())
@@ -2533,31 +2011,20 @@ def special_hermite_polynomial_h(x, n, *, out=None):
     )
 
 
-def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
-    """special_hermite_polynomial_h.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_hermite_polynomial_h_n_scalar_out, x, out):
-        return call(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_h_n_scalar_out, locals())
-
-
 def special_hermite_polynomial_he_default(x, n, *, out=None):
     """special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_hermite_polynomial_he_default, x, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_default, x, n, out):
         return call(special_hermite_polynomial_he_default, x, n, out=out)
-    if out is not None:
-        return special_hermite_polynomial_he_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_hermite_polynomial_he.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2576,62 +2043,41 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
         return failed(error, special_hermite_polynomial_he_default, locals())
 
 
-def special_hermite_polynomial_he_default_out(x, n, *, out):
-    """special_hermite_polynomial_he.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_hermite_polynomial_he_default_out, x, n, out):
-        return call(special_hermite_polynomial_he_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_default_out, locals())
-
-
 def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
     """special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_hermite_polynomial_he_x_scalar, n):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_x_scalar, n, out):
         return call(special_hermite_polynomial_he_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_hermite_polynomial_he_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_hermite_polynomial_he.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_he_x_scalar, locals())
 
 
-def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
-    """special_hermite_polynomial_he.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_hermite_polynomial_he_x_scalar_out, n, out):
-        return call(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_x_scalar_out, locals())
-
-
 def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
     """special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_hermite_polynomial_he_n_scalar, x):
+    if state.active_modes and intercepts(special_hermite_polynomial_he_n_scalar, x, out):
         return call(special_hermite_polynomial_he_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_hermite_polynomial_he_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_hermite_polynomial_he.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_he_n_scalar, locals())
@@ -2661,31 +2107,20 @@ def special_hermite_polynomial_he(x, n, *, out=None):
     )
 
 
-def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
-    """special_hermite_polynomial_he.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_hermite_polynomial_he_n_scalar_out, x, out):
-        return call(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_hermite_polynomial_he_n_scalar_out, locals())
-
-
 def special_laguerre_polynomial_l_default(x, n, *, out=None):
     """special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_laguerre_polynomial_l_default, x, n):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_default, x, n, out):
         return call(special_laguerre_polynomial_l_default, x, n, out=out)
-    if out is not None:
-        return special_laguerre_polynomial_l_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_laguerre_polynomial_l.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2704,62 +2139,41 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
         return failed(error, special_laguerre_polynomial_l_default, locals())
 
 
-def special_laguerre_polynomial_l_default_out(x, n, *, out):
-    """special_laguerre_polynomial_l.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_laguerre_polynomial_l_default_out, x, n, out):
-        return call(special_laguerre_polynomial_l_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_default_out, locals())
-
-
 def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
     """special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_laguerre_polynomial_l_x_scalar, n):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_x_scalar, n, out):
         return call(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_laguerre_polynomial_l_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_laguerre_polynomial_l.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_laguerre_polynomial_l_x_scalar, locals())
 
 
-def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
-    """special_laguerre_polynomial_l.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_laguerre_polynomial_l_x_scalar_out, n, out):
-        return call(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_x_scalar_out, locals())
-
-
 def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
     """special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_laguerre_polynomial_l_n_scalar, x):
+    if state.active_modes and intercepts(special_laguerre_polynomial_l_n_scalar, x, out):
         return call(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_laguerre_polynomial_l_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_laguerre_polynomial_l.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_laguerre_polynomial_l_n_scalar, locals())
@@ -2789,31 +2203,20 @@ def special_laguerre_polynomial_l(x, n, *, out=None):
     )
 
 
-def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
-    """special_laguerre_polynomial_l.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_laguerre_polynomial_l_n_scalar_out, x, out):
-        return call(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_laguerre_polynomial_l_n_scalar_out, locals())
-
-
 def special_legendre_polynomial_p_default(x, n, *, out=None):
     """special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_legendre_polynomial_p_default, x, n):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_default, x, n, out):
         return call(special_legendre_polynomial_p_default, x, n, out=out)
-    if out is not None:
-        return special_legendre_polynomial_p_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_legendre_polynomial_p.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2832,62 +2235,41 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
         return failed(error, special_legendre_polynomial_p_default, locals())
 
 
-def special_legendre_polynomial_p_default_out(x, n, *, out):
-    """special_legendre_polynomial_p.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_legendre_polynomial_p_default_out, x, n, out):
-        return call(special_legendre_polynomial_p_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_default_out, locals())
-
-
 def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
     """special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_legendre_polynomial_p_x_scalar, n):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_x_scalar, n, out):
         return call(special_legendre_polynomial_p_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_legendre_polynomial_p_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_legendre_polynomial_p.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_legendre_polynomial_p_x_scalar, locals())
 
 
-def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
-    """special_legendre_polynomial_p.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_legendre_polynomial_p_x_scalar_out, n, out):
-        return call(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_x_scalar_out, locals())
-
-
 def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
     """special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_legendre_polynomial_p_n_scalar, x):
+    if state.active_modes and intercepts(special_legendre_polynomial_p_n_scalar, x, out):
         return call(special_legendre_polynomial_p_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_legendre_polynomial_p_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_legendre_polynomial_p.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_legendre_polynomial_p_n_scalar, locals())
@@ -2917,31 +2299,21 @@ def special_legendre_polynomial_p(x, n, *, out=None):
     )
 
 
-def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
-    """special_legendre_polynomial_p.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_legendre_polynomial_p_n_scalar_out, x, out):
-        return call(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_legendre_polynomial_p_n_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_default, x, n, out):
         return call(special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_t_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_t.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2962,62 +2334,41 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_t_default, locals())
 
 
-def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_default_out, x, n, out):
-        return call(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_default_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_t.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar_out, n, out):
-        return call(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_t.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar, locals())
@@ -3047,31 +2398,21 @@ def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
     )
 
 
-def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, out):
-        return call(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_default, x, n, out):
         return call(special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_u_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_u.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -3092,62 +2433,41 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_u_default, locals())
 
 
-def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_u.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_default_out, x, n, out):
-        return call(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_default_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_u.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_u.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar_out, n, out):
-        return call(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_u.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar, locals())
@@ -3177,31 +2497,21 @@ def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
     )
 
 
-def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_u.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, out):
-        return call(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_default, x, n, out):
         return call(special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_v_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_v.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -3222,62 +2532,41 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_v_default, locals())
 
 
-def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_default_out, x, n, out):
-        return call(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_default_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_v.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar_out, n, out):
-        return call(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_v.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar, locals())
@@ -3307,31 +2596,21 @@ def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
     )
 
 
-def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, out):
-        return call(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_default, x, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_default, x, n, out):
         return call(special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_w_default_out(x, n, out=out)
     try:
         x_array = x._mt_array
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_w.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out,
+                _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            )
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -3352,62 +2631,41 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_w_default, locals())
 
 
-def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_w.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_default_out, x, n, out):
-        return call(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
-    try:
-        x_array = x._mt_array
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_default_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar, n):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, out=out)
     try:
         if type(x) is not int and type(x) is not float:
             x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
         n_array = n._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_w.x_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_w.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar_out, n, out):
-        return call(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
-        n_array = n._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar_out, locals())
-
-
 def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     """special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar, x):
+    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    if out is not None:
-        return special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, out=out)
     try:
         if type(n) is not int and type(n) is not float:
             n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
         x_array = x._mt_array
+        if out is not None:  # special_shifted_chebyshev_polynomial_w.n_scalar_out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            return adopt_result(
+                out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            )
         return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar, locals())
@@ -3437,33 +2695,21 @@ def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
     )
 
 
-def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
-    """special_shifted_chebyshev_polynomial_w.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, out):
-        return call(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
-        x_array = x._mt_array
-        out_array = out._mt_array
-        return adopt_result(
-            out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar_out, locals())
-
-
 def mvlgamma(input, p, *, out=None):
     """mvlgamma(Tensor self, int p) -> Tensor"""
-    if state.active_modes and intercepts(mvlgamma, input):
+    if state.active_modes and intercepts(mvlgamma, input, out):
         return call(mvlgamma, input, p, out=out)
-    if out is not None:
-        return mvlgamma_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(p) is not int or not -(2**63) <= p < 2**63:
             p = int_of(p, "mvlgamma", "p", 2)
+        if out is not None:  # mvlgamma.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("mvlgamma", input, out)
+            return composite_special.mvlgamma_out(input, p, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -3497,74 +2743,121 @@ def mvlgamma_(input, p):
         return failed(error, mvlgamma_, locals())
 
 
-def mvlgamma_out(input, p, *, out):
-    """mvlgamma.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(mvlgamma_out, input, out):
-        return call(mvlgamma_out, input, p, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(p) is not int or not -(2**63) <= p < 2**63:
-            p = int_of(p, "mvlgamma", "p", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("mvlgamma", input, out)
-        return composite_special.mvlgamma_out(input, p, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, mvlgamma_out, locals())
-
-
 def special_multigammaln(input, p, *, out=None):
     """special_multigammaln(Tensor self, int p) -> Tensor"""
-    if state.active_modes and intercepts(special_multigammaln, input):
+    if state.active_modes and intercepts(special_multigammaln, input, out):
         return call(special_multigammaln, input, p, out=out)
-    if out is not None:
-        return special_multigammaln_out(input, p, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(p) is not int or not -(2**63) <= p < 2**63:
             p = int_of(p, "special_multigammaln", "p", 2)
+        if out is not None:  # special_multigammaln.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("special_multigammaln", input, out)
+            return ops.mvlgamma(input, p, out=out)
         return ops.mvlgamma(input, p)
     except CALL_ERRORS as error:
         return failed(error, special_multigammaln, locals())
 
 
-def special_multigammaln_out(input, p, *, out):
-    """special_multigammaln.out(Tensor self, int p, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_multigammaln_out, input, out):
-        return call(special_multigammaln_out, input, p, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(p) is not int or not -(2**63) <= p < 2**63:
-            p = int_of(p, "special_multigammaln", "p", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("special_multigammaln", input, out)
-        return ops.mvlgamma(input, p, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, special_multigammaln_out, locals())
-
-
 def special_expit(input, *, out=None):
     """special_expit(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(special_expit, input):
+    if state.active_modes and intercepts(special_expit, input, out):
         return call(special_expit, input, out=out)
-    if out is not None:
-        return special_expit_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(special_expit, input, out=out)
+    if out is not None:  # special_expit.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(special_expit, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("special_expit", input, out)
+        return ops.sigmoid(input, out=out)
     return ops.sigmoid(input)
 
 
-def special_expit_out(input, *, out):
-    """special_expit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(special_expit_out, input, out):
-        return call(special_expit_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(special_expit_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("special_expit", input, out)
-    return ops.sigmoid(input, out=out)
+# The `out=` forms: the same code, to which `out` has to be given.
+erf_out = out_form(erf)
+erfc_out = out_form(erfc)
+erfinv_out = out_form(erfinv)
+lgamma_out = out_form(lgamma)
+digamma_out = out_form(digamma)
+polygamma_out = out_form(polygamma)
+xlogy_Tensor_out = out_form(xlogy_Tensor)
+xlogy_Scalar_Self_out = out_form(xlogy_Scalar_Self)
+xlogy_Scalar_Other_out = out_form(xlogy_Scalar_Other)
+i0_out = out_form(i0)
+special_i0e_out = out_form(special_i0e)
+special_i1_out = out_form(special_i1)
+special_i1e_out = out_form(special_i1e)
+special_entr_out = out_form(special_entr)
+special_erfcx_out = out_form(special_erfcx)
+special_ndtri_out = out_form(special_ndtri)
+special_log_ndtr_out = out_form(special_log_ndtr)
+special_ndtr_out = out_form(special_ndtr)
+igamma_out = out_form(igamma)
+igammac_out = out_form(igammac)
+special_gammainc_out = out_form(special_gammainc)
+special_gammaincc_out = out_form(special_gammaincc)
+special_airy_ai_out = out_form(special_airy_ai)
+special_bessel_j0_out = out_form(special_bessel_j0)
+special_bessel_j1_out = out_form(special_bessel_j1)
+special_bessel_y0_out = out_form(special_bessel_y0)
+special_bessel_y1_out = out_form(special_bessel_y1)
+special_modified_bessel_i0_out = out_form(special_modified_bessel_i0)
+special_modified_bessel_i1_out = out_form(special_modified_bessel_i1)
+special_modified_bessel_k0_out = out_form(special_modified_bessel_k0)
+special_modified_bessel_k1_out = out_form(special_modified_bessel_k1)
+special_scaled_modified_bessel_k0_out = out_form(special_scaled_modified_bessel_k0)
+special_scaled_modified_bessel_k1_out = out_form(special_scaled_modified_bessel_k1)
+special_spherical_bessel_j0_out = out_form(special_spherical_bessel_j0)
+special_xlog1py_default_out = out_form(special_xlog1py_default)
+special_xlog1py_self_scalar_out = out_form(special_xlog1py_self_scalar)
+special_xlog1py_other_scalar_out = out_form(special_xlog1py_other_scalar)
+special_zeta_default_out = out_form(special_zeta_default)
+special_zeta_self_scalar_out = out_form(special_zeta_self_scalar)
+special_zeta_other_scalar_out = out_form(special_zeta_other_scalar)
+special_chebyshev_polynomial_t_default_out = out_form(special_chebyshev_polynomial_t_default)
+special_chebyshev_polynomial_t_x_scalar_out = out_form(special_chebyshev_polynomial_t_x_scalar)
+special_chebyshev_polynomial_t_n_scalar_out = out_form(special_chebyshev_polynomial_t_n_scalar)
+special_chebyshev_polynomial_u_default_out = out_form(special_chebyshev_polynomial_u_default)
+special_chebyshev_polynomial_u_x_scalar_out = out_form(special_chebyshev_polynomial_u_x_scalar)
+special_chebyshev_polynomial_u_n_scalar_out = out_form(special_chebyshev_polynomial_u_n_scalar)
+special_chebyshev_polynomial_v_default_out = out_form(special_chebyshev_polynomial_v_default)
+special_chebyshev_polynomial_v_x_scalar_out = out_form(special_chebyshev_polynomial_v_x_scalar)
+special_chebyshev_polynomial_v_n_scalar_out = out_form(special_chebyshev_polynomial_v_n_scalar)
+special_chebyshev_polynomial_w_default_out = out_form(special_chebyshev_polynomial_w_default)
+special_chebyshev_polynomial_w_x_scalar_out = out_form(special_chebyshev_polynomial_w_x_scalar)
+special_chebyshev_polynomial_w_n_scalar_out = out_form(special_chebyshev_polynomial_w_n_scalar)
+special_hermite_polynomial_h_default_out = out_form(special_hermite_polynomial_h_default)
+special_hermite_polynomial_h_x_scalar_out = out_form(special_hermite_polynomial_h_x_scalar)
+special_hermite_polynomial_h_n_scalar_out = out_form(special_hermite_polynomial_h_n_scalar)
+special_hermite_polynomial_he_default_out = out_form(special_hermite_polynomial_he_default)
+special_hermite_polynomial_he_x_scalar_out = out_form(special_hermite_polynomial_he_x_scalar)
+special_hermite_polynomial_he_n_scalar_out = out_form(special_hermite_polynomial_he_n_scalar)
+special_laguerre_polynomial_l_default_out = out_form(special_laguerre_polynomial_l_default)
+special_laguerre_polynomial_l_x_scalar_out = out_form(special_laguerre_polynomial_l_x_scalar)
+special_laguerre_polynomial_l_n_scalar_out = out_form(special_laguerre_polynomial_l_n_scalar)
+special_legendre_polynomial_p_default_out = out_form(special_legendre_polynomial_p_default)
+special_legendre_polynomial_p_x_scalar_out = out_form(special_legendre_polynomial_p_x_scalar)
+special_legendre_polynomial_p_n_scalar_out = out_form(special_legendre_polynomial_p_n_scalar)
+special_shifted_chebyshev_polynomial_t_default_out = out_form(special_shifted_chebyshev_polynomial_t_default)
+special_shifted_chebyshev_polynomial_t_x_scalar_out = out_form(special_shifted_chebyshev_polynomial_t_x_scalar)
+special_shifted_chebyshev_polynomial_t_n_scalar_out = out_form(special_shifted_chebyshev_polynomial_t_n_scalar)
+special_shifted_chebyshev_polynomial_u_default_out = out_form(special_shifted_chebyshev_polynomial_u_default)
+special_shifted_chebyshev_polynomial_u_x_scalar_out = out_form(special_shifted_chebyshev_polynomial_u_x_scalar)
+special_shifted_chebyshev_polynomial_u_n_scalar_out = out_form(special_shifted_chebyshev_polynomial_u_n_scalar)
+special_shifted_chebyshev_polynomial_v_default_out = out_form(special_shifted_chebyshev_polynomial_v_default)
+special_shifted_chebyshev_polynomial_v_x_scalar_out = out_form(special_shifted_chebyshev_polynomial_v_x_scalar)
+special_shifted_chebyshev_polynomial_v_n_scalar_out = out_form(special_shifted_chebyshev_polynomial_v_n_scalar)
+special_shifted_chebyshev_polynomial_w_default_out = out_form(special_shifted_chebyshev_polynomial_w_default)
+special_shifted_chebyshev_polynomial_w_x_scalar_out = out_form(special_shifted_chebyshev_polynomial_w_x_scalar)
+special_shifted_chebyshev_polynomial_w_n_scalar_out = out_form(special_shifted_chebyshev_polynomial_w_n_scalar)
+mvlgamma_out = out_form(mvlgamma)
+special_multigammaln_out = out_form(special_multigammaln)
+special_expit_out = out_form(special_expit)
 
 
 complete(__name__)

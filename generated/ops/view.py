@@ -44,7 +44,7 @@ from mindtorch.dispatch.arguments.conversions import (
 from mindtorch.dispatch.arguments.types import is_index, is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
-from mindtorch.dispatch.methods import SEPARATE_INTS
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 _alias_kernels = kernel_table("alias")
@@ -226,14 +226,14 @@ def _reshape_alias(input, size, stride):
 def reshape(input, shape, *more_shape):
     """reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)"""
     if state.active_modes and intercepts(reshape, input):
-        return call(reshape, input, *joined_ints(shape, more_shape, SEPARATE_INTS))
+        return call(reshape, input, *joined_ints(shape, more_shape, IS_METHOD))
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(shape) is int and SEPARATE_INTS:
+        if type(shape) is int and IS_METHOD:
             shape, more_shape = (shape,) + more_shape, ()
         elif more_shape or type(shape) is not tuple or shape and type(shape[0]) is not int:
-            shape = separate_ints_of(shape, more_shape, SEPARATE_INTS, "reshape", "shape", 2)
+            shape = separate_ints_of(shape, more_shape, IS_METHOD, "reshape", "shape", 2)
         return composite_view.reshape(input, shape)
     except CALL_ERRORS as error:
         return failed(error, reshape, locals())
@@ -352,12 +352,12 @@ def numpy_T(input):
 def permute(input, dims, *more_dims):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
     if state.active_modes and intercepts(permute, input):
-        return call(permute, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
+        return call(permute, input, *joined_ints(dims, more_dims, IS_METHOD))
     try:
-        if type(dims) is int and SEPARATE_INTS:
+        if type(dims) is int and IS_METHOD:
             dims, more_dims = (dims,) + more_dims, ()
         elif more_dims or type(dims) is not tuple:
-            dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "permute", "dims", 2)
+            dims = separate_ints_of(dims, more_dims, IS_METHOD, "permute", "dims", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -450,14 +450,14 @@ def expand_as(input, other):
 def broadcast_to(input, size, *more_size):
     """broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
     if state.active_modes and intercepts(broadcast_to, input):
-        return call(broadcast_to, input, *joined_ints(size, more_size, SEPARATE_INTS))
+        return call(broadcast_to, input, *joined_ints(size, more_size, IS_METHOD))
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is int and SEPARATE_INTS:
+        if type(size) is int and IS_METHOD:
             size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-            size = separate_ints_of(size, more_size, SEPARATE_INTS, "broadcast_to", "size", 2)
+            size = separate_ints_of(size, more_size, IS_METHOD, "broadcast_to", "size", 2)
         return input.expand(size)
     except CALL_ERRORS as error:
         return failed(error, broadcast_to, locals())
@@ -554,12 +554,12 @@ def squeeze__dim(input, dim):
 def squeeze_dims(input, dim, *more_dim):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
     if state.active_modes and intercepts(squeeze_dims, input):
-        return call(squeeze_dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
+        return call(squeeze_dims, input, *joined_ints(dim, more_dim, IS_METHOD))
     try:
-        if type(dim) is int and SEPARATE_INTS:
+        if type(dim) is int and IS_METHOD:
             dim, more_dim = (dim,) + more_dim, ()
         elif more_dim or type(dim) is not tuple:
-            dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze", "dim", 2)
+            dim = separate_ints_of(dim, more_dim, IS_METHOD, "squeeze", "dim", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -598,12 +598,12 @@ def squeeze(input, dim=..., *more_dim, axis=None):
 def squeeze__dims(input, dim, *more_dim):
     """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
     if state.active_modes and intercepts(squeeze__dims, input):
-        return call(squeeze__dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
+        return call(squeeze__dims, input, *joined_ints(dim, more_dim, IS_METHOD))
     try:
-        if type(dim) is int and SEPARATE_INTS:
+        if type(dim) is int and IS_METHOD:
             dim, more_dim = (dim,) + more_dim, ()
         elif more_dim or type(dim) is not tuple:
-            dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze_", "dim", 2)
+            dim = separate_ints_of(dim, more_dim, IS_METHOD, "squeeze_", "dim", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1497,14 +1497,14 @@ def hsplit_int(input, sections):
 def hsplit_array(input, indices, *more_indices):
     """hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.active_modes and intercepts(hsplit_array, input):
-        return call(hsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
+        return call(hsplit_array, input, *joined_ints(indices, more_indices, IS_METHOD))
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(indices) is int and SEPARATE_INTS:
+        if type(indices) is int and IS_METHOD:
             indices, more_indices = (indices,) + more_indices, ()
         elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-            indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "hsplit", "indices", 2)
+            indices = separate_ints_of(indices, more_indices, IS_METHOD, "hsplit", "indices", 2)
         return composite_view.hsplit_indices(input, indices)
     except CALL_ERRORS as error:
         return failed(error, hsplit_array, locals())
@@ -1551,14 +1551,14 @@ def vsplit_int(input, sections):
 def vsplit_array(input, indices, *more_indices):
     """vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.active_modes and intercepts(vsplit_array, input):
-        return call(vsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
+        return call(vsplit_array, input, *joined_ints(indices, more_indices, IS_METHOD))
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(indices) is int and SEPARATE_INTS:
+        if type(indices) is int and IS_METHOD:
             indices, more_indices = (indices,) + more_indices, ()
         elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-            indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "vsplit", "indices", 2)
+            indices = separate_ints_of(indices, more_indices, IS_METHOD, "vsplit", "indices", 2)
         return composite_view.vsplit_indices(input, indices)
     except CALL_ERRORS as error:
         return failed(error, vsplit_array, locals())
@@ -1605,14 +1605,14 @@ def dsplit_int(input, sections):
 def dsplit_array(input, indices, *more_indices):
     """dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.active_modes and intercepts(dsplit_array, input):
-        return call(dsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
+        return call(dsplit_array, input, *joined_ints(indices, more_indices, IS_METHOD))
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(indices) is int and SEPARATE_INTS:
+        if type(indices) is int and IS_METHOD:
             indices, more_indices = (indices,) + more_indices, ()
         elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-            indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "dsplit", "indices", 2)
+            indices = separate_ints_of(indices, more_indices, IS_METHOD, "dsplit", "indices", 2)
         return composite_view.dsplit_indices(input, indices)
     except CALL_ERRORS as error:
         return failed(error, dsplit_array, locals())
@@ -1644,12 +1644,16 @@ def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
 
 def alias_copy(input, *, out=None):
     """alias_copy(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(alias_copy, input):
+    if state.active_modes and intercepts(alias_copy, input, out):
         return call(alias_copy, input, out=out)
-    if out is not None:
-        return alias_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(alias_copy, input, out=out)
+    if out is not None:  # alias_copy.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(alias_copy, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("alias_copy", input, out)
+        return composite_view.alias_copy_out(input, out=out)
     node = None
     if (
         (edge := input._mt_edge) is not None
@@ -1665,25 +1669,19 @@ def alias_copy(input, *, out=None):
     return ops.alias(input).clone(memory_format=contiguous_format)
 
 
-def alias_copy_out(input, *, out):
-    """alias_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(alias_copy_out, input, out):
-        return call(alias_copy_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(alias_copy_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("alias_copy", input, out)
-    return composite_view.alias_copy_out(input, out=out)
-
-
 def detach_copy(input, *, out=None):
     """detach_copy(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(detach_copy, input):
+    if state.active_modes and intercepts(detach_copy, input, out):
         return call(detach_copy, input, out=out)
-    if out is not None:
-        return detach_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(detach_copy, input, out=out)
+    if out is not None:  # detach_copy.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(detach_copy, input, out=out)
+        refuse_unwritable("aten::detach_copy", (out,), input)
+        result = composite_view.detach_copy_out(input, out=out)
+        record_refusal("aten::detach_copy", (out,), input)
+        return result
     node = None
     if (
         (edge := input._mt_edge) is not None
@@ -1700,29 +1698,21 @@ def detach_copy(input, *, out=None):
     return ops.alias(input).clone(memory_format=contiguous_format)
 
 
-def detach_copy_out(input, *, out):
-    """detach_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(detach_copy_out, input, out):
-        return call(detach_copy_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(detach_copy_out, input, out=out)
-    refuse_unwritable("aten::detach_copy", (out,), input)
-    result = composite_view.detach_copy_out(input, out=out)
-    record_refusal("aten::detach_copy", (out,), input)
-    return result
-
-
 def view_copy_default(input, size, *, out=None):
     """view_copy(Tensor self, SymInt[] size) -> Tensor"""
-    if state.active_modes and intercepts(view_copy_default, input):
+    if state.active_modes and intercepts(view_copy_default, input, out):
         return call(view_copy_default, input, size, out=out)
-    if out is not None:
-        return view_copy_default_out(input, size, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(size) is not tuple or size and type(size[0]) is not int:
             size = ints_of(size, "view_copy", "size", 2)
+        if out is not None:  # view_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("view_copy", input, out)
+            return composite_view.view_copy_out(input, size, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1743,33 +1733,21 @@ def view_copy_default(input, size, *, out=None):
         return failed(error, view_copy_default, locals())
 
 
-def view_copy_default_out(input, size, *, out):
-    """view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(view_copy_default_out, input, out):
-        return call(view_copy_default_out, input, size, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
-            size = ints_of(size, "view_copy", "size", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("view_copy", input, out)
-        return composite_view.view_copy_out(input, size, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, view_copy_default_out, locals())
-
-
 def view_copy_dtype(input, dtype, *, out=None):
     """view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
-    if state.active_modes and intercepts(view_copy_dtype, input):
+    if state.active_modes and intercepts(view_copy_dtype, input, out):
         return call(view_copy_dtype, input, dtype, out=out)
-    if out is not None:
-        return view_copy_dtype_out(input, dtype, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+        if out is not None:  # view_copy.dtype_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("view_copy", input, out)
+            return composite_view.view_copy_dtype_out(input, dtype, out=out)
         return input.view(dtype).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, view_copy_dtype, locals())
@@ -1797,28 +1775,10 @@ def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
     return raise_no_overload(view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out})
 
 
-def view_copy_dtype_out(input, dtype, *, out):
-    """view_copy.dtype_out(Tensor self, ScalarType dtype, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(view_copy_dtype_out, input, out):
-        return call(view_copy_dtype_out, input, dtype, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "view_copy", "dtype", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("view_copy", input, out)
-        return composite_view.view_copy_dtype_out(input, dtype, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, view_copy_dtype_out, locals())
-
-
 def transpose_copy(input, dim0, dim1, *, out=None):
     """transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
-    if state.active_modes and intercepts(transpose_copy, input):
+    if state.active_modes and intercepts(transpose_copy, input, out):
         return call(transpose_copy, input, dim0, dim1, out=out)
-    if out is not None:
-        return transpose_copy_out(input, dim0, dim1, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -1826,6 +1786,12 @@ def transpose_copy(input, dim0, dim1, *, out=None):
             dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
         if type(dim1) is not int:
             dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+        if out is not None:  # transpose_copy.int_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("transpose_copy", input, out)
+            return composite_view.transpose_copy_out(input, dim0, dim1, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1851,32 +1817,18 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         return failed(error, transpose_copy, locals())
 
 
-def transpose_copy_out(input, dim0, dim1, *, out):
-    """transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(transpose_copy_out, input, out):
-        return call(transpose_copy_out, input, dim0, dim1, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim0) is not int:
-            dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("transpose_copy", input, out)
-        return composite_view.transpose_copy_out(input, dim0, dim1, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, transpose_copy_out, locals())
-
-
 def t_copy(input, *, out=None):
     """t_copy(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(t_copy, input):
+    if state.active_modes and intercepts(t_copy, input, out):
         return call(t_copy, input, out=out)
-    if out is not None:
-        return t_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(t_copy, input, out=out)
+    if out is not None:  # t_copy.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(t_copy, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("t_copy", input, out)
+        return composite_view.t_copy_out(input, out=out)
     node = None
     if (
         (edge := input._mt_edge) is not None
@@ -1892,28 +1844,21 @@ def t_copy(input, *, out=None):
     return ops.t(input).clone(memory_format=contiguous_format)
 
 
-def t_copy_out(input, *, out):
-    """t_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(t_copy_out, input, out):
-        return call(t_copy_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(t_copy_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("t_copy", input, out)
-    return composite_view.t_copy_out(input, out=out)
-
-
 def permute_copy(input, dims, *, out=None):
     """permute_copy(Tensor self, int[] dims) -> Tensor"""
-    if state.active_modes and intercepts(permute_copy, input):
+    if state.active_modes and intercepts(permute_copy, input, out):
         return call(permute_copy, input, dims, out=out)
-    if out is not None:
-        return permute_copy_out(input, dims, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(dims) is not tuple or dims and type(dims[0]) is not int:
             dims = ints_of(dims, "permute_copy", "dims", 2)
+        if out is not None:  # permute_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("permute_copy", input, out)
+            return composite_view.permute_copy_out(input, dims, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1934,28 +1879,10 @@ def permute_copy(input, dims, *, out=None):
         return failed(error, permute_copy, locals())
 
 
-def permute_copy_out(input, dims, *, out):
-    """permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(permute_copy_out, input, out):
-        return call(permute_copy_out, input, dims, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dims) is not tuple or dims and type(dims[0]) is not int:
-            dims = ints_of(dims, "permute_copy", "dims", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("permute_copy", input, out)
-        return composite_view.permute_copy_out(input, dims, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, permute_copy_out, locals())
-
-
 def expand_copy(input, size, *, implicit=False, out=None):
     """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
-    if state.active_modes and intercepts(expand_copy, input):
+    if state.active_modes and intercepts(expand_copy, input, out):
         return call(expand_copy, input, size, implicit=implicit, out=out)
-    if out is not None:
-        return expand_copy_out(input, size, implicit=implicit, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -1963,6 +1890,12 @@ def expand_copy(input, size, *, implicit=False, out=None):
             size = ints_of(size, "expand_copy", "size", 2)
         if implicit is not False and implicit is not True:
             implicit = bool_of(implicit, "expand_copy", "implicit")
+        if out is not None:  # expand_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("expand_copy", input, out)
+            return composite_view.expand_copy_out(input, size, implicit=implicit, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -1988,32 +1921,18 @@ def expand_copy(input, size, *, implicit=False, out=None):
         return failed(error, expand_copy, locals())
 
 
-def expand_copy_out(input, size, *, implicit=False, out):
-    """expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(expand_copy_out, input, out):
-        return call(expand_copy_out, input, size, implicit=implicit, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
-            size = ints_of(size, "expand_copy", "size", 2)
-        if implicit is not False and implicit is not True:
-            implicit = bool_of(implicit, "expand_copy", "implicit")
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("expand_copy", input, out)
-        return composite_view.expand_copy_out(input, size, implicit=implicit, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, expand_copy_out, locals())
-
-
 def squeeze_copy_default(input, *, out=None):
     """squeeze_copy(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(squeeze_copy_default, input):
+    if state.active_modes and intercepts(squeeze_copy_default, input, out):
         return call(squeeze_copy_default, input, out=out)
-    if out is not None:
-        return squeeze_copy_default_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(squeeze_copy_default, input, out=out)
+    if out is not None:  # squeeze_copy.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(squeeze_copy_default, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("squeeze_copy", input, out)
+        return composite_view.squeeze_copy_out(input, out=out)
     node = None
     if (
         (edge := input._mt_edge) is not None
@@ -2030,28 +1949,21 @@ def squeeze_copy_default(input, *, out=None):
     return ops.squeeze(input).clone(memory_format=contiguous_format)
 
 
-def squeeze_copy_default_out(input, *, out):
-    """squeeze_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(squeeze_copy_default_out, input, out):
-        return call(squeeze_copy_default_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(squeeze_copy_default_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("squeeze_copy", input, out)
-    return composite_view.squeeze_copy_out(input, out=out)
-
-
 def squeeze_copy_dim(input, dim, *, out=None):
     """squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
-    if state.active_modes and intercepts(squeeze_copy_dim, input):
+    if state.active_modes and intercepts(squeeze_copy_dim, input, out):
         return call(squeeze_copy_dim, input, dim, out=out)
-    if out is not None:
-        return squeeze_copy_dim_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "squeeze_copy", "dim", 2)
+        if out is not None:  # squeeze_copy.dim_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("squeeze_copy", input, out)
+            return composite_view.squeeze_copy_out(input, dim, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2073,33 +1985,21 @@ def squeeze_copy_dim(input, dim, *, out=None):
         return failed(error, squeeze_copy_dim, locals())
 
 
-def squeeze_copy_dim_out(input, dim, *, out):
-    """squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(squeeze_copy_dim_out, input, out):
-        return call(squeeze_copy_dim_out, input, dim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "squeeze_copy", "dim", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("squeeze_copy", input, out)
-        return composite_view.squeeze_copy_out(input, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, squeeze_copy_dim_out, locals())
-
-
 def squeeze_copy_dims(input, dim, *, out=None):
     """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
-    if state.active_modes and intercepts(squeeze_copy_dims, input):
+    if state.active_modes and intercepts(squeeze_copy_dims, input, out):
         return call(squeeze_copy_dims, input, dim, out=out)
-    if out is not None:
-        return squeeze_copy_dims_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = ints_of(dim, "squeeze_copy", "dim", 2)
+        if out is not None:  # squeeze_copy.dims_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("squeeze_copy", input, out)
+            return composite_view.squeeze_copy_out(input, dim, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2141,37 +2041,25 @@ def squeeze_copy(input, dim=..., *, out=None, axis=None):
     )
 
 
-def squeeze_copy_dims_out(input, dim, *, out):
-    """squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(squeeze_copy_dims_out, input, out):
-        return call(squeeze_copy_dims_out, input, dim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "squeeze_copy", "dim", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("squeeze_copy", input, out)
-        return composite_view.squeeze_copy_out(input, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, squeeze_copy_dims_out, locals())
-
-
 def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
     """unsqueeze_copy(Tensor self, int dim) -> Tensor
     unsqueeze_copy(input, dim, *, out=None)
     """
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(unsqueeze_copy, input):
+    if state.active_modes and intercepts(unsqueeze_copy, input, out):
         return call(unsqueeze_copy, input, dim, out=out)
-    if out is not None:
-        return unsqueeze_copy_out(input, dim, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
         if type(dim) is not int:
             dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+        if out is not None:  # unsqueeze_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("unsqueeze_copy", input, out)
+            return composite_view.unsqueeze_copy_out(input, dim, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2192,28 +2080,10 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         return failed(error, unsqueeze_copy, locals())
 
 
-def unsqueeze_copy_out(input, dim, *, out):
-    """unsqueeze_copy.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(unsqueeze_copy_out, input, out):
-        return call(unsqueeze_copy_out, input, dim, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "unsqueeze_copy", "dim", 2)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("unsqueeze_copy", input, out)
-        return composite_view.unsqueeze_copy_out(input, dim, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, unsqueeze_copy_out, locals())
-
-
 def select_copy(input, dim, index, *, out=None):
     """select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
-    if state.active_modes and intercepts(select_copy, input):
+    if state.active_modes and intercepts(select_copy, input, out):
         return call(select_copy, input, dim, index, out=out)
-    if out is not None:
-        return select_copy_out(input, dim, index, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2221,6 +2091,12 @@ def select_copy(input, dim, index, *, out=None):
             dim = int_of(dim, "select_copy", "dim", 2)
         if type(index) is not int or not -(2**63) <= index < 2**63:
             index = index_of(index, "select_copy", "index", 3)
+        if out is not None:  # select_copy.int_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("select_copy", input, out)
+            return composite_view.select_copy_out(input, dim, index, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2249,32 +2125,12 @@ def select_copy(input, dim, index, *, out=None):
         return failed(error, select_copy, locals())
 
 
-def select_copy_out(input, dim, index, *, out):
-    """select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(select_copy_out, input, out):
-        return call(select_copy_out, input, dim, index, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "select_copy", "dim", 2)
-        if type(index) is not int or not -(2**63) <= index < 2**63:
-            index = index_of(index, "select_copy", "index", 3)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("select_copy", input, out)
-        return composite_view.select_copy_out(input, dim, index, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, select_copy_out, locals())
-
-
 def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
     """slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(slice_copy, input):
+    if state.active_modes and intercepts(slice_copy, input, out):
         return call(slice_copy, input, dim, start, end, step, out=out)
-    if out is not None:
-        return slice_copy_out(input, dim, start, end, step, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2286,6 +2142,12 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
             end = index_of(end, "slice_copy", "end", 4)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = index_of(step, "slice_copy", "step", 5)
+        if out is not None:  # slice_copy.Tensor_out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("slice_copy", input, out)
+            return composite_view.slice_copy_out(input, dim, start, end, step, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2310,34 +2172,10 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         return failed(error, slice_copy, locals())
 
 
-def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
-    """slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(slice_copy_out, input, out):
-        return call(slice_copy_out, input, dim, start, end, step, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "slice_copy", "dim", 2)
-        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-            start = index_of(start, "slice_copy", "start", 3)
-        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-            end = index_of(end, "slice_copy", "end", 4)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = index_of(step, "slice_copy", "step", 5)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("slice_copy", input, out)
-        return composite_view.slice_copy_out(input, dim, start, end, step, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, slice_copy_out, locals())
-
-
 def narrow_copy(input, dim, start, length, *, out=None):
     """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
-    if state.active_modes and intercepts(narrow_copy, input):
+    if state.active_modes and intercepts(narrow_copy, input, out):
         return call(narrow_copy, input, dim, start, length, out=out)
-    if out is not None:
-        return narrow_copy_out(input, dim, start, length, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2347,6 +2185,12 @@ def narrow_copy(input, dim, start, length, *, out=None):
             start = index_of(start, "narrow_copy", "start", 3)
         if type(length) is not int or not -(2**63) <= length < 2**63:
             length = index_of(length, "narrow_copy", "length", 4)
+        if out is not None:  # narrow_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("narrow_copy", input, out)
+            return composite_view.narrow_copy_out(input, dim, start, length, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2366,26 +2210,6 @@ def narrow_copy(input, dim, start, length, *, out=None):
         return composite_view.narrow_copy(input, dim, start, length)
     except CALL_ERRORS as error:
         return failed(error, narrow_copy, locals())
-
-
-def narrow_copy_out(input, dim, start, length, *, out):
-    """narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(narrow_copy_out, input, out):
-        return call(narrow_copy_out, input, dim, start, length, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "narrow_copy", "dim", 2)
-        if type(start) is not int or not -(2**63) <= start < 2**63:
-            start = index_of(start, "narrow_copy", "start", 3)
-        if type(length) is not int or not -(2**63) <= length < 2**63:
-            length = index_of(length, "narrow_copy", "length", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("narrow_copy", input, out)
-        return composite_view.narrow_copy_out(input, dim, start, length, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, narrow_copy_out, locals())
 
 
 def split_copy(input, split_size, dim=0, *, axis=None):
@@ -2486,10 +2310,8 @@ def unbind_copy(input, dim=0, *, axis=None):
 
 def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
     """diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
-    if state.active_modes and intercepts(diagonal_copy, input):
+    if state.active_modes and intercepts(diagonal_copy, input, out):
         return call(diagonal_copy, input, offset, dim1, dim2, out=out)
-    if out is not None:
-        return diagonal_copy_out(input, offset, dim1, dim2, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2499,6 +2321,12 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
             dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
         if type(dim2) is not int:
             dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+        if out is not None:  # diagonal_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("diagonal_copy", input, out)
+            return composite_view.diagonal_copy_out(input, offset, dim1, dim2, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2529,32 +2357,10 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         return failed(error, diagonal_copy, locals())
 
 
-def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
-    """diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(diagonal_copy_out, input, out):
-        return call(diagonal_copy_out, input, offset, dim1, dim2, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
-            offset = int_of(offset, "diagonal_copy", "offset", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
-        if type(dim2) is not int:
-            dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("diagonal_copy", input, out)
-        return composite_view.diagonal_copy_out(input, offset, dim1, dim2, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, diagonal_copy_out, locals())
-
-
 def unfold_copy(input, dimension, size, step, *, out=None):
     """unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
-    if state.active_modes and intercepts(unfold_copy, input):
+    if state.active_modes and intercepts(unfold_copy, input, out):
         return call(unfold_copy, input, dimension, size, step, out=out)
-    if out is not None:
-        return unfold_copy_out(input, dimension, size, step, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2564,6 +2370,12 @@ def unfold_copy(input, dimension, size, step, *, out=None):
             size = int_of(size, "unfold_copy", "size", 3)
         if type(step) is not int or not -(2**63) <= step < 2**63:
             step = int_of(step, "unfold_copy", "step", 4)
+        if out is not None:  # unfold_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("unfold_copy", input, out)
+            return composite_view.unfold_copy_out(input, dimension, size, step, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2594,32 +2406,10 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         return failed(error, unfold_copy, locals())
 
 
-def unfold_copy_out(input, dimension, size, step, *, out):
-    """unfold_copy.out(Tensor self, int dimension, int size, int step, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(unfold_copy_out, input, out):
-        return call(unfold_copy_out, input, dimension, size, step, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(dimension) is not int:
-            dimension = int_of(dimension, "unfold_copy", "dimension", 2)
-        if type(size) is not int or not -(2**63) <= size < 2**63:
-            size = int_of(size, "unfold_copy", "size", 3)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = int_of(step, "unfold_copy", "step", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("unfold_copy", input, out)
-        return composite_view.unfold_copy_out(input, dimension, size, step, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, unfold_copy_out, locals())
-
-
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
-    if state.active_modes and intercepts(as_strided_copy, input):
+    if state.active_modes and intercepts(as_strided_copy, input, out):
         return call(as_strided_copy, input, size, stride, storage_offset, out=out)
-    if out is not None:
-        return as_strided_copy_out(input, size, stride, storage_offset, out=out)
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
@@ -2629,6 +2419,12 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
             stride = ints_of(stride, "as_strided_copy", "stride", 3)
         if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
             storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+        if out is not None:  # as_strided_copy.out
+            if IS_METHOD or not isinstance(out, Tensor):
+                raise NotATensor
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("as_strided_copy", input, out)
+            return composite_view.as_strided_copy_out(input, size, stride, storage_offset, out=out)
         node = None
         if (
             (edge := input._mt_edge) is not None
@@ -2661,34 +2457,18 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         return failed(error, as_strided_copy, locals())
 
 
-def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
-    """as_strided_copy.out(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(as_strided_copy_out, input, out):
-        return call(as_strided_copy_out, input, size, stride, storage_offset, out=out)
-    try:
-        if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-            raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
-            size = ints_of(size, "as_strided_copy", "size", 2)
-        if type(stride) is not tuple or stride and type(stride[0]) is not int:
-            stride = ints_of(stride, "as_strided_copy", "stride", 3)
-        if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
-            storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("as_strided_copy", input, out)
-        return composite_view.as_strided_copy_out(input, size, stride, storage_offset, out=out)
-    except CALL_ERRORS as error:
-        return failed(error, as_strided_copy_out, locals())
-
-
 def view_as_real_copy(input, *, out=None):
     """view_as_real_copy(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(view_as_real_copy, input):
+    if state.active_modes and intercepts(view_as_real_copy, input, out):
         return call(view_as_real_copy, input, out=out)
-    if out is not None:
-        return view_as_real_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(view_as_real_copy, input, out=out)
+    if out is not None:  # view_as_real_copy.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(view_as_real_copy, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("view_as_real_copy", input, out)
+        return composite_view.view_as_real_copy_out(input, out=out)
     node = None
     if (
         (edge := input._mt_edge) is not None
@@ -2704,25 +2484,18 @@ def view_as_real_copy(input, *, out=None):
     return ops.view_as_real(input).clone(memory_format=contiguous_format)
 
 
-def view_as_real_copy_out(input, *, out):
-    """view_as_real_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(view_as_real_copy_out, input, out):
-        return call(view_as_real_copy_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(view_as_real_copy_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("view_as_real_copy", input, out)
-    return composite_view.view_as_real_copy_out(input, out=out)
-
-
 def view_as_complex_copy(input, *, out=None):
     """view_as_complex_copy(Tensor self) -> Tensor"""
-    if state.active_modes and intercepts(view_as_complex_copy, input):
+    if state.active_modes and intercepts(view_as_complex_copy, input, out):
         return call(view_as_complex_copy, input, out=out)
-    if out is not None:
-        return view_as_complex_copy_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(view_as_complex_copy, input, out=out)
+    if out is not None:  # view_as_complex_copy.out
+        if IS_METHOD or not isinstance(out, Tensor):
+            return raise_bad_argument(view_as_complex_copy, input, out=out)
+        if input._mt_edge is not None or out._mt_edge is not None:
+            refuse_grad("view_as_complex_copy", input, out)
+        return composite_view.view_as_complex_copy_out(input, out=out)
     node = None
     if (
         (edge := input._mt_edge) is not None
@@ -2736,17 +2509,6 @@ def view_as_complex_copy(input, *, out=None):
     if node is not None:
         return recorded(node, lambda input: ops.view_as_complex(input).clone(memory_format=contiguous_format), input)
     return ops.view_as_complex(input).clone(memory_format=contiguous_format)
-
-
-def view_as_complex_copy_out(input, *, out):
-    """view_as_complex_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(view_as_complex_copy_out, input, out):
-        return call(view_as_complex_copy_out, input, out=out)
-    if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-        return raise_bad_argument(view_as_complex_copy_out, input, out=out)
-    if input._mt_edge is not None or out._mt_edge is not None:
-        refuse_grad("view_as_complex_copy", input, out)
-    return composite_view.view_as_complex_copy_out(input, out=out)
 
 
 def select_scatter(input, src, dim, index):
@@ -2783,10 +2545,8 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
     """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(slice_scatter, input, src):
+    if state.active_modes and intercepts(slice_scatter, input, src, out):
         return call(slice_scatter, input, src, dim, start, end, step, out=out)
-    if out is not None:
-        return slice_scatter_out(input, src, dim, start, end, step, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "slice_scatter", "dim", 3)
@@ -2798,6 +2558,16 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
             step = index_of(step, "slice_scatter", "step", 6)
         input_array = input._mt_array
         src_array = src._mt_array
+        if out is not None:  # slice_scatter.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("slice_scatter", input, src, out)
+            return adopt_result(
+                out,
+                _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array),
+            )
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2817,31 +2587,6 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
         return result
     except CALL_ERRORS as error:
         return failed(error, slice_scatter, locals())
-
-
-def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
-    """slice_scatter.out(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(slice_scatter_out, input, src, out):
-        return call(slice_scatter_out, input, src, dim, start, end, step, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "slice_scatter", "dim", 3)
-        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-            start = index_of(start, "slice_scatter", "start", 4)
-        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-            end = index_of(end, "slice_scatter", "end", 5)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = index_of(step, "slice_scatter", "step", 6)
-        input_array = input._mt_array
-        src_array = src._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("slice_scatter", input, src, out)
-        return adopt_result(
-            out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
-        )
-    except CALL_ERRORS as error:
-        return failed(error, slice_scatter_out, locals())
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
@@ -2974,6 +2719,30 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
         return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)
     except CALL_ERRORS as error:
         return failed(error, _remove_batch_dim, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+alias_copy_out = out_form(alias_copy)
+detach_copy_out = out_form(detach_copy)
+view_copy_default_out = out_form(view_copy_default)
+view_copy_dtype_out = out_form(view_copy_dtype)
+transpose_copy_out = out_form(transpose_copy)
+t_copy_out = out_form(t_copy)
+permute_copy_out = out_form(permute_copy)
+expand_copy_out = out_form(expand_copy)
+squeeze_copy_default_out = out_form(squeeze_copy_default)
+squeeze_copy_dim_out = out_form(squeeze_copy_dim)
+squeeze_copy_dims_out = out_form(squeeze_copy_dims)
+unsqueeze_copy_out = out_form(unsqueeze_copy)
+select_copy_out = out_form(select_copy)
+slice_copy_out = out_form(slice_copy)
+narrow_copy_out = out_form(narrow_copy)
+diagonal_copy_out = out_form(diagonal_copy)
+unfold_copy_out = out_form(unfold_copy)
+as_strided_copy_out = out_form(as_strided_copy)
+view_as_real_copy_out = out_form(view_as_real_copy)
+view_as_complex_copy_out = out_form(view_as_complex_copy)
+slice_scatter_out = out_form(slice_scatter)
 
 
 complete(__name__)

@@ -87,7 +87,7 @@ PARAMETERS = {
     "hardsigmoid_backward": (("grad_output", "input"), "", {"out": None}),
     "hardsigmoid_backward_out": (("grad_output", "input"), "", {}, ("out",)),
     "glu": (("input", "dim"), "", {"dim": -1, "out": None, "axis": None}),
-    "glu_out": (("input", "dim"), "", {"dim": -1}, ("out",)),
+    "glu_out": (("input", "dim"), "", {"dim": -1, "axis": None}, ("out",)),
     "glu_backward": (("grad_output", "input", "dim"), "", {"dim": ..., "axis": None}),
     "log_sigmoid_forward": (("input",), "", {}),
     "log_sigmoid_backward": (("grad_output", "input", "buffer"), "", {}),

@@ -103,7 +103,7 @@ PARAMETERS = {
     "squeeze_copy_dims": (("input", "dim"), "", {"out": None}),
     "squeeze_copy_dims_out": (("input", "dim"), "", {}, ("out",)),
     "unsqueeze_copy": (("input", "dim"), "", {"dim": ..., "out": None, "axis": None}),
-    "unsqueeze_copy_out": (("input", "dim"), "", {}, ("out",)),
+    "unsqueeze_copy_out": (("input", "dim"), "", {"dim": ..., "axis": None}, ("out",)),
     "select_copy": (("input", "dim", "index"), "", {"out": None}),
     "select_copy_out": (("input", "dim", "index"), "", {}, ("out",)),
     "slice_copy": (
@@ -114,7 +114,7 @@ PARAMETERS = {
     "slice_copy_out": (
         ("input", "dim", "start", "end", "step"),
         "",
-        {"dim": 0, "start": None, "end": None, "step": 1},
+        {"dim": 0, "start": None, "end": None, "step": 1, "axis": None},
         ("out",),
     ),
     "narrow_copy": (("input", "dim", "start", "length"), "", {"out": None}),
@@ -141,7 +141,7 @@ PARAMETERS = {
     "slice_scatter_out": (
         ("input", "src", "dim", "start", "end", "step"),
         "",
-        {"dim": 0, "start": None, "end": None, "step": 1},
+        {"dim": 0, "start": None, "end": None, "step": 1, "axis": None},
         ("out",),
     ),
     "diagonal_scatter": (("input", "src", "offset", "dim1", "dim2"), "", {"offset": 0, "dim1": 0, "dim2": 1}),

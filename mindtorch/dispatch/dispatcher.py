@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.autograd_meta import note_inference_leaf
 from mindtorch._core.tensor import Tensor, autograd_meta
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.dispatch.methods import is_operator
+from mindtorch.dispatch.methods import is_method, is_operator
 from mindtorch.dispatch.modes import anomaly, autocast, batching, debug, torch_dispatch, trace
 from mindtorch.dispatch.modes.captures import check_write, is_written_unrecorded, recording, seen_inside
 from mindtorch.dispatch.modes.forward_ad import call_with_tangents, has_tangents
@@ -68,11 +68,12 @@ def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
 
 
 def _call_traced(function: Callable, args: tuple, kwargs: dict) -> Any:
-    return trace.traced(_call_autograd, function, args, kwargs)
+    return trace.traced(_call_autograd, _form_called(function, kwargs), args, kwargs)
 
 
 def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
-    entry = function.op
+    function = _form_called(function, kwargs)
+    entry = function.op  # type: ignore[attr-defined]
     if _thread.own_tensors is not None and (entry.is_inplace or not entry.composite):
         for target in tensors_among(entry.written(args)):
             check_write(entry, target, args)
@@ -87,6 +88,13 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
         return _unrecorded(function, args, kwargs)
     with recording(tensors):
         return _call_in_mode(function, args, kwargs)
+
+
+def _form_called(function: Callable, kwargs: dict) -> Callable:
+    """The `out=` form, which is an op of its own, if the function of an op was given `out`. Methods take none."""
+    if kwargs.get("out") is None or is_method(function):
+        return function
+    return getattr(function, "out_form", function)
 
 
 def _call_in_mode(function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -132,7 +140,7 @@ def _called(function: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _run(function: Callable, args: tuple, kwargs: dict) -> Any:
-    _thread.let_through = function
+    _thread.let_through = getattr(function, "functional", function)  # which the code of an `out=` form calls itself
     try:
         return function(*args, **kwargs)
     finally:

@@ -11,12 +11,11 @@ from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
-from mindtorch._core.tensor import NotATensor, lacks_array
-from mindtorch.dispatch.parameters import parameters_of
+from mindtorch._core.tensor import lacks_array
 from mindtorch.dispatch.shown_signature import ShownSignature
 
-# Whether generated code takes the ints of a list one by one: `x.permute(1, 0)`, but not `permute(x, 1, 0)`.
-SEPARATE_INTS = False
+# Whether generated code runs as a method, which takes the ints of a list one by one, `x.permute(1, 0)`, and no `out=`.
+IS_METHOD = False
 
 _METHOD, _OPERATOR = "method", "operator"
 
@@ -62,9 +61,26 @@ def _end(end: Callable, reject: Callable) -> Callable:
 
 def as_method(function: FunctionType) -> FunctionType:
     """A generated function as a method, which takes separate ints, and no `out=`."""
-    method = _namespace(function, _METHOD, {"SEPARATE_INTS": True}).own(function)
+    method = _namespace(function, _METHOD, {"IS_METHOD": True}).own(function)
     method.__signature__ = ShownSignature(method, is_method=True)  # type: ignore[attr-defined]
     return method
+
+
+def out_form(function: FunctionType) -> FunctionType:
+    """The `out=` form of an op as a function of its own: the same code, to which `out` has to be given.
+
+    Modes get calls of the functional function with `out` as calls of this one.
+    """
+    form = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_out", function.__defaults__)
+    form.__qualname__ = form.__name__
+    form.__kwdefaults__ = {name: value for name, value in (function.__kwdefaults__ or {}).items() if name != "out"}
+    _pair(function, form)
+    return form
+
+
+def _pair(function: Any, form: Any) -> None:
+    form.functional = function
+    function.out_form = form
 
 
 def is_generated(function: Any) -> bool:
@@ -97,9 +113,14 @@ class Namespace:
 
     def own(self, function: FunctionType, form: FunctionType | None = None) -> FunctionType:
         """A function with these names, perhaps in another form; the others of its op have them, too."""
+        copies = []
         for name in self._by_base.pop(_base_of(function), ()):
             each = self._module[name]
-            self.names[name] = self._copied(each, (form or each) if each is function else each)
+            self.names[name] = copied = self._copied(each, (form or each) if each is function else each)
+            copies.append(copied)
+        for copied in copies:
+            if (functional := getattr(copied, "functional", None)) is not None:
+                _pair(self.names[functional.__name__], copied)
         return self.names[function.__name__]
 
     def _copied(self, function: FunctionType, form: FunctionType) -> Callable:
@@ -109,24 +130,10 @@ class Namespace:
         copied.__kwdefaults__ = form.__kwdefaults__
         copied.__doc__ = function.__doc__
         vars(copied).update(vars(function), caller=self.caller)
-        if self.caller == _METHOD and _writes_to_out(function):
-            return partial(_without_out, self.names, copied)
         return copied
-
-
-def _without_out(names: Mapping[str, Any], function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """The end of a method that was given `out`: methods take none. A module has what its own functions end with."""
-    if "raise_bad_argument" in names:
-        return names["raise_bad_argument"](function, *args, **kwargs)
-    return names["failed"](NotATensor(), function, dict(zip(parameters_of(function).names, args)) | kwargs)
 
 
 def _base_of(function: Any) -> str:
     """The base name of the op of a generated function. Resolvers, which have no op of their own, are called by it."""
     entry = getattr(function, "op", None)
     return function.__name__ if entry is None else entry.base
-
-
-def _writes_to_out(function: Any) -> bool:
-    entry = getattr(function, "op", None)
-    return entry is not None and "!)" in entry.schema_text.partition("*, ")[2].partition(") -> ")[0]

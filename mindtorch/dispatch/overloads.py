@@ -141,7 +141,18 @@ class OpOverload:
         if missing:
             raise self._missing(missing[0])
         outs = tuple(kwargs.pop(name) for name in self._out_names)
+        if any(out is None for out in outs):
+            raise self._absent(dict(zip(self._out_names, outs)))
         return outs if len(outs) > 1 else outs[0]
+
+    def _absent(self, outs: dict[str, Any]) -> RuntimeError:
+        """torch's error for the first `out` that is None."""
+        names = [argument.name for argument in self._schema.arguments]
+        place = next(place for place, name in enumerate(names) if name in outs and outs[name] is None)
+        return RuntimeError(
+            "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument "
+            f"#{place} '{names[place]}'"
+        )
 
     def __str__(self) -> str:
         return f"{self.namespace}.{self.__name__}"

@@ -170,12 +170,16 @@ def test_composite(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "square") == expected('''
         def square(input, *, out=None):
             """square(Tensor self) -> Tensor"""
-            if state.active_modes and intercepts(square, input):
+            if state.active_modes and intercepts(square, input, out):
                 return call(square, input, out=out)
-            if out is not None:
-                return square_out(input, out=out)
             if not isinstance(input, Tensor):
                 return raise_bad_argument(square, input, out=out)
+            if out is not None:  # square.out
+                if IS_METHOD or not isinstance(out, Tensor):
+                    return raise_bad_argument(square, input, out=out)
+                if input._mt_edge is not None or out._mt_edge is not None:
+                    refuse_grad("square", input, out)
+                return write_out(out, composite.square(input))
             return composite.square(input)
         ''')
     assert definition(files, "generated/ops/pointwise.py", "square_") == expected('''
@@ -187,17 +191,7 @@ def test_composite(tmp_path):
                 return raise_bad_argument(square_, input)
             return write_back(input, composite.square(input))
         ''')
-    assert definition(files, "generated/ops/pointwise.py", "square_out") == expected('''
-        def square_out(input, *, out):
-            """square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-            if state.active_modes and intercepts(square_out, input, out):
-                return call(square_out, input, out=out)
-            if not (isinstance(input, Tensor) and isinstance(out, Tensor)):
-                return raise_bad_argument(square_out, input, out=out)
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("square", input, out)
-            return write_out(out, composite.square(input))
-        ''')
+    assert definition(files, "generated/ops/pointwise.py", "square_out") == "square_out = out_form(square)\n"
 
 
 def test_composite_with_an_in_place_function_of_its_own(tmp_path):

@@ -29,15 +29,20 @@ def test_a_tensor_and_a_number(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "mul") == expected('''
         def mul(input, other, *, out=None):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
-            if state.active_modes and intercepts(mul, input, other):
+            if state.active_modes and intercepts(mul, input, other, out):
                 return call(mul, input, other, out=out)
-            if out is not None:
-                return mul_out(input, other, out=out)
             try:
                 if type(other) is not Tensor:
                     other = operand_of(other)
                 input_array = input._mt_array
                 other_array = other._mt_array
+                if out is not None:  # mul.out
+                    if IS_METHOD:
+                        raise NotATensor
+                    out_array = out._mt_array
+                    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+                        refuse_grad("mul", input, other, out)
+                    return adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
                 node = None
                 if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
                     input_edge = input._mt_edge or edge_of(input)
@@ -265,20 +270,8 @@ def test_out(tmp_path):
           result: auto_element_wise
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/ops/pointwise.py", "exp_out") == expected('''
-        def exp_out(input, *, out):
-            """exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
-            if state.active_modes and intercepts(exp_out, input, out):
-                return call(exp_out, input, out=out)
-            try:
-                input_array = input._mt_array
-                out_array = out._mt_array
-                if input._mt_edge is not None or out._mt_edge is not None:
-                    refuse_grad("exp", input, out)
-                return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
-            except CALL_ERRORS as error:
-                return failed(error, exp_out, locals())
-        ''')
+    assert definition(files, "generated/ops/pointwise.py", "exp_out") == "exp_out = out_form(exp)\n"
+    assert '"exp_out": (("input",), "", {}, ("out",)),' in files["generated/parameters/pointwise.py"]
 
 
 def test_saved_result(tmp_path):
@@ -298,12 +291,17 @@ def test_saved_result(tmp_path):
     assert definition(files, "generated/ops/pointwise.py", "exp") == expected('''
         def exp(input, *, out=None):
             """exp(Tensor self) -> Tensor"""
-            if state.active_modes and intercepts(exp, input):
+            if state.active_modes and intercepts(exp, input, out):
                 return call(exp, input, out=out)
-            if out is not None:
-                return exp_out(input, out=out)
             try:
                 input_array = input._mt_array
+                if out is not None:  # exp.out
+                    if IS_METHOD:
+                        raise NotATensor
+                    out_array = out._mt_array
+                    if input._mt_edge is not None or out._mt_edge is not None:
+                        refuse_grad("exp", input, out)
+                    return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
                 node = None
                 if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
                     if (edge := edge or edge_of(input)) is not None:
@@ -396,16 +394,23 @@ def test_several_named_results(tmp_path):
                 dim = axis
             if keepdims is not None:
                 keepdim = keepdims
-            if state.active_modes and intercepts(max, input):
+            if state.active_modes and intercepts(max, input, out):
                 return call(max, input, dim, keepdim, out=out)
-            if out is not None:
-                return max_out(input, dim, keepdim, out=out)
             try:
                 if type(dim) is not int:
                     dim = int_of(dim, "max", "dim", 2)
                 if keepdim is not False and keepdim is not True:
                     keepdim = bool_of(keepdim, "max", "keepdim", 3)
                 input_array = input._mt_array
+                if out is not None:  # max.dim_out
+                    if IS_METHOD or not isinstance(out, (list, tuple)):
+                        raise NotATensor
+                    out_arrays = tuple([tensor._mt_array for tensor in out])
+                    refuse_grad("max", input, *out)
+                    arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+                    for tensor, tensor_array in zip(out, arrays):
+                        adopt_result(tensor, tensor_array)
+                    return return_types.max_out(out)
                 node = None
                 if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
                     if (edge := edge or edge_of(input)) is not None:
@@ -423,28 +428,7 @@ def test_several_named_results(tmp_path):
             except CALL_ERRORS as error:
                 return failed(error, max, locals())
         ''')
-    assert definition(files, "generated/ops/reduction.py", "max_out") == expected('''
-        def max_out(input, dim, keepdim=False, *, out):
-            """max.dim_out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
-            if state.active_modes and intercepts(max_out, input, out):
-                return call(max_out, input, dim, keepdim, out=out)
-            try:
-                if type(dim) is not int:
-                    dim = int_of(dim, "max", "dim", 2)
-                if keepdim is not False and keepdim is not True:
-                    keepdim = bool_of(keepdim, "max", "keepdim", 3)
-                if type(out) is not list and not isinstance(out, (list, tuple)):
-                    raise NotATensor
-                input_array = input._mt_array
-                out_arrays = tuple([tensor._mt_array for tensor in out])
-                refuse_grad("max", input, *out)
-                arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-                for tensor, tensor_array in zip(out, arrays):
-                    adopt_result(tensor, tensor_array)
-                return return_types.max_out(out)
-            except CALL_ERRORS as error:
-                return failed(error, max_out, locals())
-        ''')
+    assert definition(files, "generated/ops/reduction.py", "max_out") == "max_out = out_form(max)\n"
     assert definition(files, "generated/return_types.py", "max") == expected('''
         class max(NamedResult):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""

@@ -51,7 +51,7 @@ def test_a_renamed_argument(tmp_path):
                 return old_call(sum_to, (sum_to,), (input, size, *more_size), {"strict": strict, "shape": shape})
             if state.active_modes and intercepts(sum_to, input):
         ''').splitlines()
-    assert "call(sum_to, input, *joined_ints(size, more_size, SEPARATE_INTS), strict=strict)" in function
+    assert "call(sum_to, input, *joined_ints(size, more_size, IS_METHOD), strict=strict)" in function
     assert definition(files, "generated/registry/view.py", "OLD_CALLS") == expected("""
         OLD_CALLS = (
             (
@@ -111,7 +111,7 @@ def test_more_positional_arguments(tmp_path):
         in source
     )
     assert "def plus_(input, other, *more, alpha=1):" in source
-    assert "def plus_out(input, other, *, alpha=1, out):" in source
+    assert "plus_out = out_form(plus)\n" in source
     assert "return call(plus, input, other, alpha=alpha, out=out)" in source
     assert definition(files, "generated/registry/view.py", "OLD_CALLS").count("as_method=") == 2
     assert '"plus_(Tensor(a!) self, Scalar alpha, Tensor other) -> Tensor(a!)"' in files["generated/registry/view.py"]

@@ -52,6 +52,23 @@ def names(T, namespace):
 
 
 @program
+def out_of_an_overload(T, namespace):
+    """The overload with `out=` has to be given all of its outs."""
+    x, aten = T.ones(2), T.ops.aten
+    given, values, places = T.zeros(2), T.zeros(()), T.zeros((), dtype=T.int64)
+    return [
+        tried(lambda: aten.exp.out(x)),
+        tried(lambda: aten.exp.out(x, out=None)),
+        tried(lambda: aten.max.dim_max(x, 0, max=None, max_values=places)),
+        tried(lambda: aten.max.dim_max(x, 0, max=values, max_values=None)),
+        aten.exp.out(x, out=given) is given,
+        aten.sum.IntList_out(x, [0], out=values) is values,
+        aten.std.out(x, [0], out=values) is values,
+        tried(lambda: x.sum(0, out=values)),
+    ]
+
+
+@program
 def overloads_of_an_op(T, namespace):
     library = T.library.Library(namespace, "FRAGMENT")
     library.define("foo(Tensor x, int n) -> str")

@@ -92,9 +92,8 @@ CALLS = {
     "an op with out= is another op": (
         lambda: torch.exp(WRITTEN, out=WRITTEN),
         [
-            "[call] op=[aten::exp], key=[AutogradCPU]",
-            " [call] op=[aten::exp.out], key=[AutogradCPU]",
-            "  [redispatch] op=[aten::exp.out], key=[CPU]",
+            "[call] op=[aten::exp.out], key=[AutogradCPU]",
+            " [redispatch] op=[aten::exp.out], key=[CPU]",
         ],
     ),
 }

@@ -10,7 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import wrap
+from mindtorch._core.tensor import NotATensor, wrap
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
@@ -19,6 +19,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 from wavelets._generated.nodes import reduction as nodes
@@ -32,10 +33,8 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if state.active_modes and intercepts(energy, input):
+    if state.active_modes and intercepts(energy, input, out):
         return call(energy, input, dim, keepdim, out=out)
-    if out is not None:
-        return energy_out(input, dim, keepdim, out=out)
     try:
         if type(dim) is int:
             dim = (dim,)
@@ -44,6 +43,13 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         if keepdim is not False and keepdim is not True:
             keepdim = bool_of(keepdim, "energy", "keepdim", 3)
         input_array = input._mt_array
+        if out is not None:  # energy.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("energy", input, out)
+            return adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -58,24 +64,8 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         return failed(error, energy, locals())
 
 
-def energy_out(input, dim=None, keepdim=False, *, out):
-    """energy.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(energy_out, input, out):
-        return call(energy_out, input, dim, keepdim, out=out)
-    try:
-        if type(dim) is int:
-            dim = (dim,)
-        elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-            dim = sized_ints_of(dim, "energy", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "energy", "keepdim", 3)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("energy", input, out)
-        return adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, energy_out, locals())
+# The `out=` forms: the same code, to which `out` has to be given.
+energy_out = out_form(energy)
 
 
 complete(__name__)

@@ -19,6 +19,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of, int_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 from wavelets._generated.nodes import shrinkage as nodes
@@ -29,14 +30,19 @@ _soft_threshold_kernels = kernel_table("wavelets::soft_threshold")
 
 def soft_threshold(input, threshold, *, out=None):
     """soft_threshold(Tensor self, float threshold) -> Tensor"""
-    if state.active_modes and intercepts(soft_threshold, input):
+    if state.active_modes and intercepts(soft_threshold, input, out):
         return call(soft_threshold, input, threshold, out=out)
-    if out is not None:
-        return soft_threshold_out(input, threshold, out=out)
     try:
         if type(threshold) is not float:
             threshold = float_of(threshold, "soft_threshold", "threshold", 2)
         input_array = input._mt_array
+        if out is not None:  # soft_threshold.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            if input._mt_edge is not None or out._mt_edge is not None:
+                refuse_grad("soft_threshold", input, out)
+            return adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -76,22 +82,6 @@ def soft_threshold_(input, threshold):
         return failed(error, soft_threshold_, locals())
 
 
-def soft_threshold_out(input, threshold, *, out):
-    """soft_threshold.out(Tensor self, float threshold, *, Tensor(a!) out) -> Tensor(a!)"""
-    if state.active_modes and intercepts(soft_threshold_out, input, out):
-        return call(soft_threshold_out, input, threshold, out=out)
-    try:
-        if type(threshold) is not float:
-            threshold = float_of(threshold, "soft_threshold", "threshold", 2)
-        input_array = input._mt_array
-        out_array = out._mt_array
-        if input._mt_edge is not None or out._mt_edge is not None:
-            refuse_grad("soft_threshold", input, out)
-        return adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
-    except CALL_ERRORS as error:
-        return failed(error, soft_threshold_out, locals())
-
-
 def denoise(input, threshold, dim=-1, *, axis=None):
     """denoise(Tensor self, float threshold, int dim=-1) -> Tensor"""
     if axis is not None:
@@ -108,6 +98,10 @@ def denoise(input, threshold, dim=-1, *, axis=None):
         return composite.denoise(input, threshold, dim)
     except CALL_ERRORS as error:
         return failed(error, denoise, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+soft_threshold_out = out_form(soft_threshold)
 
 
 complete(__name__)

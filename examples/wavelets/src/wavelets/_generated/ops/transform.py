@@ -18,6 +18,7 @@ from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, int_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
 
 from wavelets._generated import return_types
@@ -32,14 +33,21 @@ def haar(input, dim=-1, *, out=None, axis=None):
     """haar(Tensor self, int dim=-1) -> (Tensor approximation, Tensor detail)"""
     if axis is not None:
         dim = axis
-    if state.active_modes and intercepts(haar, input):
+    if state.active_modes and intercepts(haar, input, out):
         return call(haar, input, dim, out=out)
-    if out is not None:
-        return haar_out(input, dim, out=out)
     try:
         if type(dim) is not int:
             dim = int_of(dim, "haar", "dim", 2)
         input_array = input._mt_array
+        if out is not None:  # haar.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            out_arrays = tuple([tensor._mt_array for tensor in out])
+            refuse_grad("haar", input, *out)
+            arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
+            for tensor, tensor_array in zip(out, arrays):
+                adopt_result(tensor, tensor_array)
+            return return_types.haar_out(out)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -53,26 +61,6 @@ def haar(input, dim=-1, *, out=None, axis=None):
         return return_types.haar((approximation, detail))
     except CALL_ERRORS as error:
         return failed(error, haar, locals())
-
-
-def haar_out(input, dim=-1, *, out):
-    """haar.out(Tensor self, int dim=-1, *, Tensor(a!) approximation, Tensor(b!) detail) -> (Tensor(a!) approximation, Tensor(b!) detail)"""
-    if state.active_modes and intercepts(haar_out, input, out):
-        return call(haar_out, input, dim, out=out)
-    try:
-        if type(dim) is not int:
-            dim = int_of(dim, "haar", "dim", 2)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        input_array = input._mt_array
-        out_arrays = tuple([tensor._mt_array for tensor in out])
-        refuse_grad("haar", input, *out)
-        arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
-        for tensor, tensor_array in zip(out, arrays):
-            adopt_result(tensor, tensor_array)
-        return return_types.haar_out(out)
-    except CALL_ERRORS as error:
-        return failed(error, haar_out, locals())
 
 
 def inverse_haar(approximation, detail, dim=-1, *, axis=None):
@@ -122,6 +110,10 @@ def every_other(input, dim=-1, *, axis=None):
         return view_of(input, _every_other_kernels[type(input_array)](input_array, dim), node, (every_other, (dim,)))
     except CALL_ERRORS as error:
         return failed(error, every_other, locals())
+
+
+# The `out=` forms: the same code, to which `out` has to be given.
+haar_out = out_form(haar)
 
 
 complete(__name__)

@@ -8,5 +8,10 @@ PARAMETERS = {
         "",
         {"dim": None, "keepdim": False, "out": None, "axis": None, "keepdims": None},
     ),
-    "energy_out": (("input", "dim", "keepdim"), "", {"dim": None, "keepdim": False}, ("out",)),
+    "energy_out": (
+        ("input", "dim", "keepdim"),
+        "",
+        {"dim": None, "keepdim": False, "axis": None, "keepdims": None},
+        ("out",),
+    ),
 }

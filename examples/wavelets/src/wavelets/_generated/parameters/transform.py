@@ -4,7 +4,7 @@
 
 PARAMETERS = {
     "haar": (("input", "dim"), "", {"dim": -1, "out": None, "axis": None}),
-    "haar_out": (("input", "dim"), "", {"dim": -1}, ("out",)),
+    "haar_out": (("input", "dim"), "", {"dim": -1, "axis": None}, ("out",)),
     "inverse_haar": (("approximation", "detail", "dim"), "", {"dim": -1, "axis": None}),
     "every_other": (("input", "dim"), "", {"dim": -1, "axis": None}),
 }

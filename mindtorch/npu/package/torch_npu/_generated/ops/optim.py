@@ -14,6 +14,7 @@ from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.families import complete
+from mindtorch.dispatch.methods import IS_METHOD, out_form
 
 from torch_npu._generated import return_types
 from torch_npu.composite import optim as composite
@@ -35,24 +36,9 @@ def npu_apply_adam_w(
     out=None,
 ):
     """npu_apply_adam_w(Scalar beta1_power, Scalar beta2_power, Scalar lr, Scalar weight_decay, Scalar beta1, Scalar beta2, Scalar epsilon, Tensor grad, Tensor? max_grad_norm, bool? amsgrad, bool? maximize) -> (Tensor var, Tensor m, Tensor v)"""
-    if state.active_modes and intercepts(npu_apply_adam_w, grad, max_grad_norm):
+    if state.active_modes and intercepts(npu_apply_adam_w, grad, max_grad_norm, out):
         return call(
             npu_apply_adam_w,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
-    if out is not None:
-        return npu_apply_adam_w_out(
             beta1_power,
             beta2_power,
             lr,
@@ -87,6 +73,26 @@ def npu_apply_adam_w(
             amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
         if maximize is not None and maximize is not False and maximize is not True:
             maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
+        if out is not None:  # npu_apply_adam_w.out
+            if IS_METHOD or not isinstance(out, (list, tuple)):
+                raise NotATensor
+            refuse_grad("npu_apply_adam_w", grad, max_grad_norm, *out)
+            return return_types.npu_apply_adam_w_out(
+                composite.npu_apply_adam_w_out(
+                    beta1_power,
+                    beta2_power,
+                    lr,
+                    weight_decay,
+                    beta1,
+                    beta2,
+                    epsilon,
+                    grad,
+                    max_grad_norm,
+                    amsgrad,
+                    maximize,
+                    out=out,
+                )
+            )
         return return_types.npu_apply_adam_w(
             composite.npu_apply_adam_w(
                 beta1_power,
@@ -106,68 +112,8 @@ def npu_apply_adam_w(
         return failed(error, npu_apply_adam_w, locals())
 
 
-def npu_apply_adam_w_out(
-    beta1_power, beta2_power, lr, weight_decay, beta1, beta2, epsilon, grad, max_grad_norm, amsgrad, maximize, *, out
-):
-    """npu_apply_adam_w.out(Scalar beta1_power, Scalar beta2_power, Scalar lr, Scalar weight_decay, Scalar beta1, Scalar beta2, Scalar epsilon, Tensor grad, Tensor? max_grad_norm, bool? amsgrad, bool? maximize, *, Tensor(a!) var, Tensor(b!) m, Tensor(c!) v) -> (Tensor(a!) var, Tensor(b!) m, Tensor(c!) v)"""
-    if state.active_modes and intercepts(npu_apply_adam_w_out, grad, max_grad_norm, out):
-        return call(
-            npu_apply_adam_w_out,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
-    try:
-        if not (isinstance(grad, Tensor) and (max_grad_norm is None or isinstance(max_grad_norm, Tensor))):
-            raise NotATensor
-        if type(beta1_power) is not int and type(beta1_power) is not float:
-            beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
-        if type(beta2_power) is not int and type(beta2_power) is not float:
-            beta2_power = scalar_of(beta2_power, "npu_apply_adam_w", "beta2_power", 2)
-        if type(lr) is not int and type(lr) is not float:
-            lr = scalar_of(lr, "npu_apply_adam_w", "lr", 3)
-        if type(weight_decay) is not int and type(weight_decay) is not float:
-            weight_decay = scalar_of(weight_decay, "npu_apply_adam_w", "weight_decay", 4)
-        if type(beta1) is not int and type(beta1) is not float:
-            beta1 = scalar_of(beta1, "npu_apply_adam_w", "beta1", 5)
-        if type(beta2) is not int and type(beta2) is not float:
-            beta2 = scalar_of(beta2, "npu_apply_adam_w", "beta2", 6)
-        if type(epsilon) is not int and type(epsilon) is not float:
-            epsilon = scalar_of(epsilon, "npu_apply_adam_w", "epsilon", 7)
-        if amsgrad is not None and amsgrad is not False and amsgrad is not True:
-            amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
-        if maximize is not None and maximize is not False and maximize is not True:
-            maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
-        if type(out) is not list and not isinstance(out, (list, tuple)):
-            raise NotATensor
-        refuse_grad("npu_apply_adam_w", grad, max_grad_norm, *out)
-        return return_types.npu_apply_adam_w_out(
-            composite.npu_apply_adam_w_out(
-                beta1_power,
-                beta2_power,
-                lr,
-                weight_decay,
-                beta1,
-                beta2,
-                epsilon,
-                grad,
-                max_grad_norm,
-                amsgrad,
-                maximize,
-                out=out,
-            )
-        )
-    except CALL_ERRORS as error:
-        return failed(error, npu_apply_adam_w_out, locals())
+# The `out=` forms: the same code, to which `out` has to be given.
+npu_apply_adam_w_out = out_form(npu_apply_adam_w)
 
 
 complete(__name__)
