@@ -220,8 +220,13 @@ def _after_autograd(rule: Callable) -> Callable:
 
 def _is_recorded_further_in(tensor: Tensor) -> bool:
     """Whether it is recorded by a transform inside of the innermost running call of `vmap`."""
-    own, levels = owner_of(tensor), _thread.vmap_levels
-    return own is not None and not own.is_left and takes_part(tensor) and own.depth > max(each.depth for each in levels)
+    own = owner_of(tensor)
+    return own is not None and not own.is_left and takes_part(tensor) and own.depth > _innermost_depth()
+
+
+def _innermost_depth() -> int:
+    """The depth of the innermost running call of `vmap`; 0: none runs, but there are samples of one that is over."""
+    return max([level.depth for level in _thread.vmap_levels], default=0)
 
 
 def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -244,7 +249,7 @@ def _refusal(error: Callable[[str], Exception], part: str = "") -> Callable:
 def _is_innermost() -> bool:
     """Whether `vmap` is the innermost transform that runs: the others take composite ops apart before it sees them."""
     own = _thread.own_tensors
-    return own is None or own.depth < max(each.depth for each in _thread.vmap_levels)
+    return own is None or own.depth < _innermost_depth()
 
 
 # Ops whose results have places or sizes that a tensor tells, and random slopes: torch refuses them whichever of their

@@ -13,7 +13,8 @@ BEFORE = {
     "def output(a):\n    b = a.exp()\n    b.add_(1)\n    return b.sum()\n"
     "def operand(a):\n    b = a * 1\n    c = b * a\n    b.add_(1)\n    return c.sum()\n"
     "def view(a):\n    b = (a * 1)[..., 1:]\n    c = b.sin()\n    b.add_(a[..., :1])\n    return c.sum()",
-    "what another transform takes apart before vmap refuses it": "x, i = T.ones(3, 3), T.tensor(1)",
+    "what another transform takes apart before vmap refuses it": "x, i = T.ones(3, 3), T.tensor(1)\n"
+    "left = []; T.vmap(lambda b: left.append(b) or b)(x)",
     "graphs of arguments that vmap writes": "l = T.ones(2, 2, 3, requires_grad=True); b = T.ones(2, 2, 3); x = l * 3; "
     "seen = []\n"
     "def nodes(t):\n    n = t.grad_fn\n    return [n.name(), *[e and e.name() for e, _ in n.next_functions]]\n"
@@ -67,6 +68,7 @@ KINDS = {
             "T.ops.aten.narrow.Tensor(a * 2, -1, i - 1, 2).sin()",
         )
         for transform in (
+            "T.func.grad(lambda a: ({}).sum())(x[0])",
             "T.vmap(lambda a: {})(x)",
             "T.vmap(T.func.grad(lambda a: ({}).sum()))(x)",
             "T.vmap(lambda a: T.func.jvp(lambda a: {}, (a,), (a,)), in_dims=1)(x)",
