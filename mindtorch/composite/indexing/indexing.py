@@ -9,7 +9,7 @@ from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import int64
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import can_convert
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support.numpy_functions import is_within
 from mindtorch.autograd._engine.history import check_recorded_write, edge_of
 from mindtorch.autograd._engine.outputs import write_out
@@ -18,9 +18,11 @@ from mindtorch.autograd.formulas.reduction.reduction import pick_backward
 from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.composite.common import out_forms
+from mindtorch.composite.common.unseen import bare_floats
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.batching import without_levels
 from mindtorch.iterator import (
+    BLOCK,
     broadcast_shapes,
     check_apart,
     check_distinct,
@@ -269,6 +271,10 @@ def take(input, index):
     size = input.numel()
     if index.numel() and not size:
         raise IndexError("take(): tried to take from an empty tensor")
+    places = index._mt_array
+    if type(places) is np.ndarray and 0 < places.size <= BLOCK and (arrays := bare_floats(input)) is not None:
+        if is_within(places, 0, size):
+            return wrap(arrays[0].reshape(-1).take(places))
     numbers = index.reshape((-1,))
     if type(index._mt_array) is np.ndarray:
         aligned.check_fits(index._mt_array.shape, input._mt_array.dtype)

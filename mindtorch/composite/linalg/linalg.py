@@ -2,19 +2,24 @@
 
 from math import prod
 
+import numpy as np
+
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import can_cast, promote_types
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support.float_errors import quiet
 from mindtorch.autograd._engine.history import check_recorded_write
 from mindtorch.autograd._engine.outputs import write_back, write_castable, write_out
 from mindtorch.backends.cpu.common.casting import check_same
 from mindtorch.backends.cpu.common.numbers import checked_number
+from mindtorch.backends.cpu.reduction.reduction import sum as add_all
 from mindtorch.composite.common import out_forms
+from mindtorch.composite.common.unseen import bare_floats
 from mindtorch.composite.linalg.decompositions import linalg_inv as linalg_inv
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.level_views import share_memory
-from mindtorch.iterator import broadcast_shapes
+from mindtorch.iterator import BLOCK, broadcast_shapes
 
 # -------------------- matmul --------------------
 
@@ -138,7 +143,14 @@ def linear_out(input, weight, bias, out):
 
 def outer(input, vec2):
     _check_outer(input, vec2)
+    if (arrays := bare_floats(input, vec2)) is not None and (product := _outer_product(*arrays)) is not None:
+        return wrap(product)
     return input.reshape((input.numel(), 1)) * vec2
+
+
+def _outer_product(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """Of few numbers; a row or a column is left to those who know of its strides, large arrays to those with threads."""
+    return quiet(np.multiply, a[:, None], b) if 1 < len(a) and 1 < len(b) and len(a) * len(b) <= BLOCK else None
 
 
 def outer_out(input, vec2, out):
@@ -155,6 +167,10 @@ def _check_outer(input, vec2):
 def addr(input, vec1, vec2, beta, alpha):
     """beta * input + alpha * outer(vec1, vec2); of bools, which are true or not, `or` and `and`."""
     _check_addr(input, vec1, vec2, beta, alpha)
+    if beta == 1 == alpha and (arrays := bare_floats(input, vec1, vec2)) is not None and arrays[0].flags.c_contiguous:
+        product = _outer_product(*arrays[1:])
+        if product is not None and product.shape == arrays[0].shape:
+            return wrap(quiet(np.add, arrays[0], product, product))
     if not input.dtype is vec1.dtype is vec2.dtype:
         vec1 = vec1.to(promote_types(promote_types(input.dtype, vec1.dtype), vec2.dtype))
     beta, alpha = [checked_number(each, vec1.dtype.numpy).item() for each in (beta, alpha)]
@@ -350,4 +366,6 @@ def trace(input):
         raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(input.ndim))
     if input.dtype is boolean:
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
+    if (arrays := bare_floats(input)) is not None:
+        return wrap(add_all(arrays[0].diagonal()))
     return input.diagonal().sum()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.common.checks import c_name
+from mindtorch.backends.cpu.pooling.kernels import max_pool2d_with_indices
+from mindtorch.composite.common.unseen import bare_floats
 from mindtorch.dispatch import ops
 
 # -------------------- windows --------------------
@@ -20,6 +22,10 @@ def max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode):
     if not input.is_floating_point():
         kernel = "max_pool2d" if edge_of(input) is not None and state.thread.grad_enabled else "max_pool1d_impl"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
+    if (arrays := bare_floats(input)) is not None:
+        rows = _as_rows(kernel_size, stride, padding, dilation)
+        values = max_pool2d_with_indices(arrays[0][..., None, :], *rows, ceil_mode)[0]
+        return wrap(values.reshape(-1).reshape(*values.shape[:-2], values.shape[-1]))
     values = _max_pool_rows(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     if values.requires_grad:
         return values.squeeze(-2)
@@ -45,8 +51,14 @@ def _max_pool_rows(
     ceil_mode: bool,
 ) -> Sequence[Tensor]:
     """Sequences pooled as images with one row."""
-    rows = [(1, *kernel_size), (1, *(stride or kernel_size)), (0, *padding), (1, *dilation)]
+    rows = _as_rows(kernel_size, stride, padding, dilation)
     return ops.max_pool2d_with_indices(input.unsqueeze(-2), *rows, ceil_mode)
+
+
+def _as_rows(
+    kernel_size: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> list[tuple[int, ...]]:
+    return [(1, *kernel_size), (1, *(stride or kernel_size)), (0, *padding), (1, *dilation)]
 
 
 def _check_line(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mindtorch._core import geometry
 from mindtorch._core.dtype import bool as boolean
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support.float_errors import quiet
 from mindtorch._support.warnings import warn
+from mindtorch.backends.cpu.reduction.reduction import vector_norm
 from mindtorch.composite.common import out_forms
+from mindtorch.composite.common.unseen import bare_floats
 from mindtorch.dispatch import ops
+from mindtorch.iterator import BLOCK
+from mindtorch.iterator.constants import kept_constant
 
 # -------------------- covariance --------------------
 
@@ -116,9 +123,22 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     _check_renorm(input, p, maxnorm)
     wrapped = geometry.wrap_dim(dim, input.ndim)
     others = [each for each in range(input.ndim) if each != wrapped]
+    if (arrays := bare_floats(input)) is not None and arrays[0].flags.c_contiguous and arrays[0].size <= BLOCK:
+        return wrap(quiet(_renormed, arrays[0], p, others, maxnorm))
     norms = ops.linalg_vector_norm(input, p, others, True)
     factors = ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), ops.ones_like(norms))
     return (input * factors).contiguous()
+
+
+def _renormed(x: np.ndarray, p: float, dims: list[int], maxnorm: float) -> np.ndarray:
+    """The same on an array."""
+    norms = vector_norm(x, p, dims, True)
+    small, one, most = [kept_constant(each, x.dtype) for each in (1e-7, 1, maxnorm)]
+    factors = np.add(norms, small)
+    np.divide(one, factors, factors)
+    np.multiply(factors, most, factors)
+    np.copyto(factors, one, where=np.logical_not(np.greater(norms, most)))
+    return np.multiply(x, factors)
 
 
 def renorm_(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:

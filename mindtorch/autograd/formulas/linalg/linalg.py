@@ -1,9 +1,11 @@
 """Formulas of linear algebra."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from mindtorch._core import state
-from mindtorch._core.fast_path import common_kind
+from mindtorch._core.fast_path import common_kind, has_bare_array
 from mindtorch._core.tensor import wrap
 from mindtorch.autograd.formulas.common import conj
 from mindtorch.autograd.formulas.reduction.reduction import vector_norm_backward
@@ -66,5 +68,18 @@ def differences_of_rows(x1, x2):
 
 def pairs_of_rows(tensor):
     """The numbers of the rows 0 and 1, 0 and 2, ..., 1 and 2, ...: the first of each pair, and the second."""
-    count = tensor.shape[0]
+    count = tensor._mt_array.shape[0]
+    if count <= _FEW_ROWS and has_bare_array(tensor):
+        return [wrap(each) for each in _pairs(count)]
     return ops.triu_indices(count, count, 1, device=tensor.device).unbind(0)
+
+
+_FEW_ROWS = 64  # of which the pairs are kept
+
+
+@lru_cache(maxsize=_FEW_ROWS)
+def _pairs(count):
+    pairs = np.triu_indices(count, 1)
+    for each in pairs:
+        each.flags.writeable = False  # they are handed out again
+    return pairs
