@@ -5,9 +5,13 @@ from itertools import accumulate
 from operator import mul
 from typing import Any, Literal, overload
 
+import numpy as np
+
 from mindtorch._core import state
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import int64
+from mindtorch._core.fast_path import has_bare_array
+from mindtorch._core.promotion import DOUBLE, FLOAT
 from mindtorch._core.tensor import Tensor, extend_tensor, wrap
 from mindtorch._support.errors import derivative_not_implemented
 from mindtorch._support.vmap_errors import dynamic_shape
@@ -85,11 +89,36 @@ def unique(
     _check_comparable(input, dim, "unique" if dim is None else "unique_dim")
     if dim is not None:
         return _unique_slices(input, return_inverse, return_counts, dim)
+    if has_bare_array(input) and (input._mt_array.dtype.kind in "biu" or input._mt_array.dtype in (FLOAT, DOUBLE)):
+        found = _unique_of_array(input._mt_array, return_inverse, return_counts)
+        distinct, *counted = [None if each is None else wrap(each) for each in found]
+        results = [_with_node(distinct, Unique2Backward0, input), *[each for each in counted if each is not None]]
+        return tuple(results) if counted != [None, None] else results[0]
     values, order = ops.sort(input.detach().reshape(-1))
     found, group = _run_starts(values)
     inverse = ops.empty_like(order).scatter_(0, order, group).view(input.shape).detach()
     distinct = _with_node(values[found], Unique2Backward0, input)
     return _wanted(distinct, inverse, group, return_inverse, return_counts)
+
+
+def _unique_of_array(
+    array: np.ndarray, return_inverse: bool, return_counts: bool
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """The distinct elements in order, for each element where it is among them, and how often each occurs."""
+    flat = array.reshape(-1)
+    order = flat.argsort(kind="stable")
+    values = flat.take(order)
+    found = np.ones(values.size, bool)
+    np.not_equal(values[1:], values[:-1], found[1:])
+    inverse = counts = None
+    if return_inverse or return_counts:
+        group = found.cumsum() - 1
+        counts = np.bincount(group) if return_counts else None
+    if return_inverse:
+        inverse = np.empty_like(order)
+        inverse[order] = group
+        inverse = inverse.reshape(array.shape)
+    return values[found], inverse, counts
 
 
 def unique_consecutive(

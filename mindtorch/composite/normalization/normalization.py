@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mindtorch._core.dtype import finfo
 from mindtorch._core.geometry import suggested_format
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support import errors
+from mindtorch.backends.cpu.normalization.kernels import native_batch_norm
+from mindtorch.composite.common.unseen import bare_floats
 from mindtorch.dispatch import ops
 
 
@@ -116,6 +120,8 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     if not use_input_stats and running_mean is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     batch, channels = input.size(0), input.size(1)
+    if running_mean is None and (result := _unseen_instance_norm(input, weight, bias, eps)) is not None:
+        return result
     weights = [None if each is None else each.repeat(batch) for each in (weight, bias)]
     statistics = [None if each is None else each.repeat(batch) for each in (running_mean, running_var)]
     images = input.contiguous().reshape(1, batch * channels, *input.shape[2:])
@@ -124,3 +130,20 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
         if own is not None:
             own.copy_(repeated.reshape(batch, channels).mean(0))
     return result.reshape(input.shape)
+
+
+def _unseen_instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor | None:
+    """The same on arrays, of few elements without statistics; None where that is not what they are."""
+    given = [each for each in (input, weight, bias) if each is not None]
+    arrays = bare_floats(*given)
+    if arrays is None or not 0 < arrays[0].size <= _FEW:
+        return None
+    array, shape = arrays[0], arrays[0].shape
+    images = np.ascontiguousarray(array).reshape(1, shape[0] * shape[1], *shape[2:])
+    if 1 in images.shape[1:] or any([each.shape != shape[1:2] for each in arrays[1:]]):
+        return None
+    weights = [None if each is None else np.tile(each._mt_array, shape[0]) for each in (weight, bias)]
+    return wrap(native_batch_norm(images, *weights, None, None, True, 0.0, eps)[0].reshape(shape))
+
+
+_FEW = 1 << 11  # elements

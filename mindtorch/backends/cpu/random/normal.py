@@ -41,11 +41,16 @@ def combine(blocks: Array, radius: Array, point: tuple[Array, Array], mean: floa
     """Writes blocks of normal numbers, whose first halves are from the cosines and whose second from the sines."""
     np.multiply(radius, point[0], out=blocks[:, :_PAIRS])
     np.multiply(radius, point[1], out=blocks[:, _PAIRS:])
+    scale_into(blocks, blocks, mean, std)
+
+
+def scale_into(target: Array, numbers: Array, mean: float, std: float) -> None:
+    """Writes standard normal numbers with another mean and deviation; `target` can be the numbers."""
     if std == 1:
-        blocks += kept_constant(mean, blocks.dtype)
+        np.add(numbers, kept_constant(mean, numbers.dtype), target)
     else:
-        number = blocks.dtype.type
-        blocks[...] = fused_multiply_add(blocks, number(std), number(mean))
+        number = numbers.dtype.type
+        target[...] = fused_multiply_add(numbers, number(std), number(mean))
 
 
 def _wide_radii(uniform: Array) -> Array:

@@ -19,7 +19,15 @@ from mindtorch._support.numpy_functions import broadcast_to, copyto, is_all
 from mindtorch.backends.cpu.common.casting import cast
 from mindtorch.backends.cpu.common.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.common.fused import fused_multiply_add
-from mindtorch.backends.cpu.random.normal import BLOCK, combine, normal_from_pairs, points, radii, transform_blocks
+from mindtorch.backends.cpu.random.normal import (
+    BLOCK,
+    combine,
+    normal_from_pairs,
+    points,
+    radii,
+    scale_into,
+    transform_blocks,
+)
 from mindtorch.iterator.constants import kept_constant
 
 lapack = lazy("scipy.linalg.lapack")
@@ -159,7 +167,8 @@ def _normal_from_window(source: Generator, input: Array, mean: float, std: float
     window = source.window(needed, _WINDOW // needed * needed)
     if window.prepared is None:
         numbers = _scaled(window.words, _SINGLE_BITS, _SINGLE, _SINGLE_STEP)
-        window.prepared = (radii(numbers), *points(numbers))
+        parts = radii(numbers), *points(numbers)
+        window.prepared = *parts, _products(*parts)
     target = input.reshape(-1)
     _blocks_from_window(target[: input.size - rest], window, mean, std)
     if rest:
@@ -170,9 +179,20 @@ def _normal_from_window(source: Generator, input: Array, mean: float, std: float
 
 def _blocks_from_window(target: Array, window: Window, mean: float, std: float) -> None:
     taken = window.take(target.size)
-    radius, cosine, sine = [part[taken].reshape(-1, BLOCK) for part in window.prepared]
+    *parts, products = window.prepared
+    if taken.start % BLOCK == 0:
+        scale_into(target, products[taken], mean, std)
+        return
+    radius, cosine, sine = [part[taken].reshape(-1, BLOCK) for part in parts]
     half = BLOCK // 2
     combine(target.reshape(-1, BLOCK), radius[:, :half], (cosine[:, half:], sine[:, half:]), mean, std)
+
+
+def _products(radius: Array, cosine: Array, sine: Array) -> Array:
+    """The normal numbers of all blocks from the first draw on, which is where most blocks begin."""
+    whole, half = radius.size - radius.size % BLOCK, BLOCK // 2
+    radius, cosine, sine = [part[:whole].reshape(-1, BLOCK) for part in (radius, cosine, sine)]
+    return np.concatenate([radius[:, :half] * cosine[:, half:], radius[:, :half] * sine[:, half:]], 1).reshape(-1)
 
 
 def _work_dtype(input: Array) -> np.dtype:
