@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 from mindtorch._core.geometry import suggested_format
 from mindtorch._core.memory_format import contiguous_format
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch.backends.cpu.common.images import as_image
+from mindtorch.composite.common.unseen import bare_floats
 from mindtorch.dispatch import ops
+from mindtorch.iterator import BLOCK
 
 
 def pixel_shuffle(input, upscale_factor):
@@ -26,15 +29,17 @@ def pixel_shuffle(input, upscale_factor):
         )
     if upscale_factor == 1:
         return input.clone(memory_format=suggested_format(input._mt_array))
-    split = input.reshape(*outer, channels // square, upscale_factor, upscale_factor, height, width)
-    mixed = split.permute(*range(len(outer) + 1), -2, -4, -1, -3)
-    shape = *outer, channels // square, height * upscale_factor, width * upscale_factor
-    return _joined(mixed, shape, input)
+    split = *outer, channels // square, upscale_factor, upscale_factor, height, width
+    order = *range(len(outer) + 1), -2, -4, -1, -3
+    return _mixed(input, split, order, (*outer, channels // square, height * upscale_factor, width * upscale_factor))
 
 
-def _joined(mixed: Tensor, shape: Sequence[int], input: Tensor) -> Tensor:
-    """A new tensor of the elements, in the memory format of the input. (Where nothing moves, reshape gives a view.)"""
-    result = ops._unsafe_view(mixed.clone(memory_format=contiguous_format), tuple(shape))
+def _mixed(input: Tensor, split: Sequence[int], order: Sequence[int], shape: Sequence[int]) -> Tensor:
+    """A new tensor of the elements of some more dimensions in another order, in the memory format of the input."""
+    if (arrays := bare_floats(input)) is not None and arrays[0].size <= BLOCK:
+        return wrap(as_image(arrays[0].reshape(split).transpose(order).copy().reshape(shape), arrays[0]))
+    mixed = input.reshape(split).permute(order)
+    result = ops._unsafe_view(mixed.clone(memory_format=contiguous_format), tuple(shape))  # reshape might give a view
     form = suggested_format(input._mt_array)
     return result if form is contiguous_format else result.clone(memory_format=form)
 
@@ -56,9 +61,9 @@ def pixel_unshuffle(input, downscale_factor):
     if downscale_factor == 1:
         return input.clone(memory_format=suggested_format(input._mt_array))
     low, wide = height // downscale_factor, width // downscale_factor
-    split = input.reshape(*outer, channels, low, downscale_factor, wide, downscale_factor)
-    mixed = split.permute(*range(len(outer) + 1), -3, -1, -4, -2)
-    return _joined(mixed, (*outer, channels * downscale_factor * downscale_factor, low, wide), input)
+    split = *outer, channels, low, downscale_factor, wide, downscale_factor
+    order = *range(len(outer) + 1), -3, -1, -4, -2
+    return _mixed(input, split, order, (*outer, channels * downscale_factor * downscale_factor, low, wide))
 
 
 def channel_shuffle(input, groups):
@@ -73,5 +78,5 @@ def channel_shuffle(input, groups):
         )
     if not input.numel():
         return ops.alias(input)
-    mixed = input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2)
-    return _joined(mixed, input.shape, input)
+    order = 0, 2, 1, *range(3, len(rest) + 3)
+    return _mixed(input, (batch, groups, channels // groups, *rest), order, tuple(input.shape))

@@ -1,6 +1,7 @@
 """Fourier transforms by NumPy, which keeps single precision."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -71,9 +72,12 @@ def _check_kind(input: Array, kinds: str, wanted: str) -> None:
 
 def _delivered(result: Array, input: Array, dims: Sequence[int], last: int | None, out: Array | None) -> Array:
     """The result in torch's memory order; an `out` that takes on its shape gets it row by row."""
-    strides = geometry.transformed_strides(result.shape, input.strides, dims, last, result.itemsize)
+    strides = _transformed_strides(result.shape, input.strides, tuple(dims), last, result.itemsize)
     if out is not None or result.strides == strides:
         return deliver(np.ascontiguousarray(result) if out is not None else result, out)
     copy = allocate(result.shape, strides, result.dtype)
     copy[...] = result
     return copy
+
+
+_transformed_strides = lru_cache(maxsize=1024)(geometry.transformed_strides)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 
-from mindtorch._support.numpy_functions import is_any, moveaxis
+from mindtorch._support.numpy_functions import is_any, moveaxis, row_starts
 from mindtorch.backends.cpu.common.summing import add_up
 
 Dims = tuple[int, ...]
@@ -15,6 +16,7 @@ Dims = tuple[int, ...]
 _MANY = 64  # rows, of which the sum one by one has an error that counts
 
 
+@lru_cache(maxsize=256)
 def _cells(size: int, count: int) -> list[tuple[int, int]]:
     return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
@@ -67,16 +69,19 @@ def adaptive_maximum(x: np.ndarray, size: Dims) -> tuple[np.ndarray, np.ndarray]
     """The largest element of each cell, and its index in the flattened last dimensions: the first, or the last NaN."""
     dims = len(size)
     outer, inner = x.shape[:-dims], x.shape[-dims:]
-    members = _members(inner, size)
+    members = (_few_members if prod(inner) <= _FEW else _members)(inner, size)
     gathered = x.reshape(*outer, prod(inner)).take(members, -1)
     best = gathered.argmax(-1)
     longest = gathered.shape[-1]
-    values = gathered.reshape(-1).take(np.arange(0, gathered.size, longest).reshape(best.shape) + best)
+    values = gathered.reshape(-1).take(row_starts(best.size, longest).reshape(best.shape) + best)
     if is_any(is_wrong := np.isnan(values)):
         last = longest - 1 - np.isnan(gathered[..., ::-1]).argmax(-1)
         best = np.where(is_wrong, last, best)
-    indices = members.reshape(-1).take(np.arange(0, members.size, longest).reshape(size) + best)
+    indices = members.reshape(-1).take(row_starts(prod(size), longest).reshape(size) + best)
     return values, indices
+
+
+_FEW = 1 << 10  # elements of an image whose cells are remembered
 
 
 def _members(inner: Dims, size: Dims) -> np.ndarray:
@@ -90,4 +95,9 @@ def _members(inner: Dims, size: Dims) -> np.ndarray:
         shape = [1] * (2 * dims)
         shape[dim], shape[dims + dim] = count, longest
         flat = flat * length + rows.reshape(shape)
-    return flat.reshape(*size, prod(flat.shape[dims:]))
+    flat = flat.reshape(*size, prod(flat.shape[dims:]))
+    flat.flags.writeable = False  # it may be handed out again
+    return flat
+
+
+_few_members = lru_cache(maxsize=128)(_members)

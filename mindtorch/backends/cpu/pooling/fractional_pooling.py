@@ -1,6 +1,7 @@
 """Kernels of fractional max pooling: windows whose distances are random, and a number of them that is given."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 
 from mindtorch._core.geometry import check_sizes, wrap_dim
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import row_starts, smallest
 from mindtorch.backends.cpu.common.casting import deliver
 from mindtorch.backends.cpu.common.checks import (
     expect_dtype,
@@ -81,6 +83,13 @@ def _largest(planes: Array, kernel_size: Ints, starts: list[Array]) -> tuple[Arr
         corners = corners * size + _along(each, place, len(sizes))
     planes_before = np.arange(prod(planes.shape[:2])).reshape(*planes.shape[:2], *(1,) * len(sizes))
     in_memory, elements = planes_before * prod(sizes) + corners, planes.reshape(-1)
+    if in_memory.size * prod(kernel_size) <= _FEW:
+        moves = _moves(tuple(kernel_size), sizes)
+        windows = elements.take(in_memory[..., None] + moves)
+        best = windows.argmax(-1)
+        largest = windows.reshape(-1).take(best + row_starts(best.size, moves.size).reshape(best.shape))
+        if smallest(largest) == smallest(largest):  # there is no NaN
+            return largest, corners + moves.take(best)
     moves = np.zeros_like(corners)
     largest = elements.take(in_memory)
     for offset in list(product(*[range(kernel) for kernel in kernel_size]))[1:]:
@@ -90,6 +99,17 @@ def _largest(planes: Array, kernel_size: Ints, starts: list[Array]) -> tuple[Arr
         np.copyto(largest, values, where=better)
         np.copyto(moves, move, where=better)
     return largest, corners + moves
+
+
+_FEW = 1 << 11  # elements of all windows
+
+
+@lru_cache(maxsize=128)
+def _moves(kernel_size: tuple[int, ...], sizes: tuple[int, ...]) -> Array:
+    """By position in a window, how many places of a plane it is away from the first one."""
+    moves = np.ravel_multi_index(np.indices(kernel_size).reshape(len(sizes), -1), sizes)
+    moves.flags.writeable = False  # they are handed out again
+    return moves
 
 
 def _along(starts: Array, place: int, dims: int) -> Array:
