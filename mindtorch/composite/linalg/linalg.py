@@ -149,7 +149,7 @@ def outer(input, vec2):
 
 
 def _outer_product(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
-    """Of few numbers; large arrays are for those with threads, and rows and columns for those who know their strides."""
+    """Of few numbers. Large arrays are for those with threads, rows and columns for those who know their strides."""
     return quiet(np.multiply, a[:, None], b) if 1 < len(a) and 1 < len(b) and len(a) * len(b) <= BLOCK else None
 
 
