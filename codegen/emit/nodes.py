@@ -56,7 +56,7 @@ class NodeClass:
     ``tensors``  the saved tensors and lists of tensors, which the formulas use as local variables
     ``values``   the fields for numbers, shapes and the like
     ``facts``    what torch calls those of them that are facts about a tensor, None where it does not show them
-    ``keepers``  for each saved tensor the place of the edge for which alone it is saved, or None
+    ``saved_for``  for each saved tensor the place of the edge for which alone it is saved, or None
     ``results``  the gradients in the order of the edges
     """
 
@@ -65,7 +65,7 @@ class NodeClass:
     tensors: tuple[str, ...]
     values: tuple[str, ...]
     facts: dict[str, str | None]
-    keepers: tuple[str, ...]
+    saved_for: tuple[str, ...]
     parameters: str
     gradients: tuple[Gradient, ...]
     results: tuple[str, ...]
@@ -132,7 +132,7 @@ def _node_class(model: Model, derivative: Derivative) -> NodeClass:
         tensors=tuple(tensors),
         values=tuple(f'"{value.field}"' for value in values),
         facts={value.field: _fact_shown(value) for value in values if value.kind == "metadata"},
-        keepers=_keepers(derivative),
+        saved_for=_saved_for(derivative),
         parameters="*grads" if _has_several_grads(derivative) else "grad",
         gradients=_in_edge_order(derivative, gradients),
         results=tuple(f"*{edge.name}_grad" if edge.type.is_list else f"{edge.name}_grad" for edge in derivative.edges),
@@ -148,7 +148,7 @@ def _fact_shown(value: SavedValue) -> str | None:
     return f"{value.name}_{shown}" if shown else None
 
 
-def _keepers(derivative: Derivative) -> tuple[str, ...]:
+def _saved_for(derivative: Derivative) -> tuple[str, ...]:
     """For each saved tensor the edge for which alone PyTorch saves it, or None; nothing if there is no such edge.
 
     It keeps whatever else is used, and looks at it again, whichever gradients are wanted: outputs, what the formulas of
@@ -158,11 +158,11 @@ def _keepers(derivative: Derivative) -> tuple[str, ...]:
     if len(edges) < 2 or any(edge.type.is_list for edge in edges) or "backward" in schema.base:
         return ()
     places = {edge.name: str(place) for place, edge in enumerate(edges)}
-    keepers = [_keeper(use, places) for use in (*derivative.saved_before, *derivative.saved_after)]
-    return tuple(keepers) if any(each != "None" for each in keepers) else ()
+    saved_for = [_edge_saved_for(use, places) for use in (*derivative.saved_before, *derivative.saved_after)]
+    return tuple(saved_for) if any(each != "None" for each in saved_for) else ()
 
 
-def _keeper(use: SavedUse, places: Mapping[str, str]) -> str:
+def _edge_saved_for(use: SavedUse, places: Mapping[str, str]) -> str:
     is_for_one = use.value.kind == "input" and len(use.arguments) == 1
     return places.get(next(iter(use.arguments)), "None") if is_for_one else "None"
 

@@ -103,7 +103,7 @@ class MulBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (0, 1)
+    saved_for = (0, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -130,7 +130,7 @@ class DivBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (None, 1)
+    saved_for = (None, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -149,7 +149,7 @@ class DivBackward2(Node):
 
     saved = ("other", "self")
 
-    keepers = (None, 1)
+    saved_for = (None, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -179,7 +179,7 @@ class RemainderBackward1(Node):
 
     saved = ("other", "self")
 
-    keepers = (1, 1)
+    saved_for = (1, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -206,7 +206,7 @@ class FmodBackward1(Node):
 
     saved = ("other", "self")
 
-    keepers = (1, 1)
+    saved_for = (1, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -384,7 +384,7 @@ class LerpBackward1(Node):
 
     saved = ("end", "self", "weight")
 
-    keepers = (2, 2, None)
+    saved_for = (2, 2, None)
 
     def apply(node, edges, grad):
         end, self, weight = node.unpack()
@@ -404,7 +404,7 @@ class AddcmulBackward0(Node):
 
     saved = ("tensor1", "tensor2")
 
-    keepers = (2, 1)
+    saved_for = (2, 1)
 
     def apply(node, edges, grad):
         tensor1, tensor2 = node.unpack()
@@ -424,7 +424,7 @@ class AddcdivBackward0(Node):
 
     saved = ("tensor1", "tensor2")
 
-    keepers = (2, None)
+    saved_for = (2, None)
 
     def apply(node, edges, grad):
         tensor1, tensor2 = node.unpack()

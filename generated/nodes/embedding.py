@@ -63,7 +63,7 @@ class EmbeddingBagBackward0(Node):
 
     saved = ("indices", "offsets", "per_sample_weights", "weight", "result1", "result2", "result3")
 
-    keepers = (None, None, 0, 1, None, None, None)
+    saved_for = (None, None, 0, 1, None, None, None)
 
     def apply(node, edges, grad):
         indices, offsets, per_sample_weights, weight, result1, result2, result3 = node.unpack()

@@ -91,7 +91,7 @@ class IndexAddBackward0(Node):
 
     saved = ("index", "source")
 
-    keepers = (1, 1)
+    saved_for = (1, 1)
 
     def apply(node, edges, grad):
         index, source = node.unpack()
@@ -155,7 +155,7 @@ class ScatterAddBackward0(Node):
 
     saved = ("index",)
 
-    keepers = (1,)
+    saved_for = (1,)
 
     def apply(node, edges, grad):
         (index,) = node.unpack()
@@ -201,7 +201,7 @@ class PutBackward0(Node):
 
     saved = ("index", "source")
 
-    keepers = (None, 0)
+    saved_for = (None, 0)
 
     def apply(node, edges, grad):
         index, source = node.unpack()
@@ -430,7 +430,7 @@ class IndexCopyBackward0(Node):
 
     saved = ("index", "source")
 
-    keepers = (None, 1)
+    saved_for = (None, 1)
 
     def apply(node, edges, grad):
         index, source = node.unpack()

@@ -48,7 +48,7 @@ class MmBackward0(Node):
 
     saved = ("mat2", "self")
 
-    keepers = (0, 1)
+    saved_for = (0, 1)
 
     def apply(node, edges, grad):
         mat2, self = node.unpack()
@@ -67,7 +67,7 @@ class BmmBackward0(Node):
 
     saved = ("mat2", "self")
 
-    keepers = (0, 1)
+    saved_for = (0, 1)
 
     def apply(node, edges, grad):
         mat2, self = node.unpack()
@@ -86,7 +86,7 @@ class MvBackward0(Node):
 
     saved = ("self", "vec")
 
-    keepers = (1, 0)
+    saved_for = (1, 0)
 
     def apply(node, edges, grad):
         self, vec = node.unpack()
@@ -102,7 +102,7 @@ class DotBackward0(Node):
 
     saved = ("self", "tensor")
 
-    keepers = (1, 0)
+    saved_for = (1, 0)
 
     def apply(node, edges, grad):
         self, tensor = node.unpack()
@@ -120,7 +120,7 @@ class AddmmBackward0(Node):
 
     saved = ("mat1", "mat2")
 
-    keepers = (2, 1)
+    saved_for = (2, 1)
 
     def apply(node, edges, grad):
         mat1, mat2 = node.unpack()
@@ -140,7 +140,7 @@ class BaddbmmBackward0(Node):
 
     saved = ("batch1", "batch2")
 
-    keepers = (2, 1)
+    saved_for = (2, 1)
 
     def apply(node, edges, grad):
         batch1, batch2 = node.unpack()
@@ -160,7 +160,7 @@ class AddmvBackward0(Node):
 
     saved = ("mat", "vec")
 
-    keepers = (2, 1)
+    saved_for = (2, 1)
 
     def apply(node, edges, grad):
         mat, vec = node.unpack()
@@ -180,7 +180,7 @@ class AddbmmBackward0(Node):
 
     saved = ("batch1", "batch2")
 
-    keepers = (2, 1)
+    saved_for = (2, 1)
 
     def apply(node, edges, grad):
         batch1, batch2 = node.unpack()
@@ -200,7 +200,7 @@ class AddrBackward0(Node):
 
     saved = ("vec1", "vec2")
 
-    keepers = (2, 1)
+    saved_for = (2, 1)
 
     def apply(node, edges, grad):
         vec1, vec2 = node.unpack()
@@ -220,7 +220,7 @@ class VdotBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (0, 1)
+    saved_for = (0, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -587,7 +587,7 @@ class LinalgCrossBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (0, 1)
+    saved_for = (0, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()

@@ -193,7 +193,7 @@ class BinaryCrossEntropyBackward0(Node):
 
     saved = ("self", "target", "weight")
 
-    keepers = (None, 0, None)
+    saved_for = (None, 0, None)
 
     def apply(node, edges, grad):
         self, target, weight = node.unpack()
@@ -230,7 +230,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
     saved = ("pos_weight", "self", "target", "weight")
 
-    keepers = (None, None, 0, None)
+    saved_for = (None, None, 0, None)
 
     def apply(node, edges, grad):
         pos_weight, self, target, weight = node.unpack()

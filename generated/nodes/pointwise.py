@@ -493,7 +493,7 @@ class HypotBackward0(Node):
 
     saved = ("other", "self", "result")
 
-    keepers = (1, 0, None)
+    saved_for = (1, 0, None)
 
     def apply(node, edges, grad):
         other, self, result = node.unpack()
@@ -511,7 +511,7 @@ class CopysignBackward0(Node):
 
     saved = ("self", "result")
 
-    keepers = (0, None)
+    saved_for = (0, None)
 
     def apply(node, edges, grad):
         self, result = node.unpack()
@@ -544,7 +544,7 @@ class NextafterBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (None, 0)
+    saved_for = (None, 0)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -597,7 +597,7 @@ class LdexpBackward0(Node):
 
     saved = ("other", "result")
 
-    keepers = (0, None)
+    saved_for = (0, None)
 
     def apply(node, edges, grad):
         other, result = node.unpack()

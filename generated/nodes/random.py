@@ -54,7 +54,7 @@ class BernoulliBackward1(Node):
 
     saved = ("p",)
 
-    keepers = (1,)
+    saved_for = (1,)
 
     def apply(node, edges, grad):
         (p,) = node.unpack()

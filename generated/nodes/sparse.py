@@ -209,7 +209,7 @@ class SparseSampledAddmmBackward0(Node):
 
     saved = ("mat1", "mat2", "self")
 
-    keepers = (2, 1, None)
+    saved_for = (2, 1, None)
 
     def apply(node, edges, grad):
         mat1, mat2, self = node.unpack()

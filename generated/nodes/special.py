@@ -286,7 +286,7 @@ class IgammaBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (1, 1)
+    saved_for = (1, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -306,7 +306,7 @@ class IgammacBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (1, 1)
+    saved_for = (1, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -371,7 +371,7 @@ class SpecialZetaBackward0(Node):
 
     saved = ("other", "self")
 
-    keepers = (1, 1)
+    saved_for = (1, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()

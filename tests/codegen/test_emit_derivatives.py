@@ -29,7 +29,7 @@ def test_two_gradients(tmp_path):
 
             saved = ("other", "self")
 
-            keepers = (0, 1)
+            saved_for = (0, 1)
 
             def apply(node, edges, grad):
                 other, self = node.unpack()
@@ -136,7 +136,7 @@ def test_saved_facts_and_numbers(tmp_path):
 
             saved = ("self", "weight")
 
-            keepers = (1, 0)
+            saved_for = (1, 0)
 
             def apply(node, edges, grad):
                 self, weight = node.unpack()
@@ -341,7 +341,7 @@ def test_not_implemented_for_one_argument(tmp_path):
 
             saved = ("other",)
 
-            keepers = (0,)
+            saved_for = (0,)
 
             def apply(node, edges, grad):
                 (other,) = node.unpack()

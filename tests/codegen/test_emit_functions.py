@@ -134,7 +134,7 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
 
             saved = ("exponent", "self", "result")
 
-            keepers = (0, None, None)
+            saved_for = (0, None, None)
 
             def apply(node, edges, grad):
                 exponent, self, result = node.unpack()

@@ -29,7 +29,7 @@ class Node(NodeBase):
     schema = ""  # that of the op, which nodes that are written by hand need not have
     facts: Mapping[str, str | None] = {}  # what users find facts about tensors under, None where they do not
     saved: tuple[str, ...] = ()  # the names of the saved tensors
-    keepers: tuple[int | None, ...] = ()  # for each the edge for which alone it is saved, if any is for one alone
+    saved_for: tuple[int | None, ...] = ()  # for each the edge for which alone it is saved, if any is for one alone
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -63,7 +63,7 @@ class Node(NodeBase):
 
     def _nothing_saved(self) -> tuple:
         """After the node was used: an error, unless no edge needed anything, so that nothing could be freed."""
-        if not self.keepers or any([place is None or self.next_edges[place] is not None for place in self.keepers]):
+        if not self.saved_for or any([place is None or self.next_edges[place] is not None for place in self.saved_for]):
             raise second_backward()
         return (None,) * len(self.saved)
 
@@ -72,10 +72,10 @@ class Node(NodeBase):
         try:
             return tuple([_unpacked(held, self) for held in kept])
         except RuntimeError:
-            if _thread.differentiated is None or not self.keepers:
+            if _thread.differentiated is None or not self.saved_for:
                 raise
             own = _thread.differentiated
-            pairs = zip(kept, self.keepers, strict=True)
+            pairs = zip(kept, self.saved_for, strict=True)
             return tuple([_unpacked(held, self) if self._is_kept_in(own, place) else None for held, place in pairs])
 
     def _is_kept_in(self, own: OwnTensors, place: int | None) -> bool:
