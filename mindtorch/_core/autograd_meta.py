@@ -47,7 +47,7 @@ class ViewMeta(AutogradMeta):
     parent: "ViewMeta | None" = None  # the input's, if that is a view too
     edge: Any = None  # the view's own (node, output_nr) ...
     version = 0  # ... and the version of the base at which it was made
-    creation = DEFAULT
+    creation_meta = DEFAULT
     is_same = False  # whether it is the base to ops: what a transform has returned, kept by its function, too
     shown_base: Any = None  # for programs, then: the base that it had inside
 

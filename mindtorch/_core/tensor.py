@@ -420,7 +420,7 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
     if type(meta) is ViewMeta:
         own.base = meta.base
         own.parent = meta
-        own.creation = meta.creation
+        own.creation_meta = meta.creation_meta
     elif meta is not None and meta.inference:
         return _inference_view(array)
     else:
@@ -440,7 +440,7 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
         node.output_dtype = dtype = array.dtype
         own.edge = (node, 0, shape, dtype)
     elif not _thread.grad_enabled or _thread.inference:
-        own.creation = _stricter(own.creation, DEFAULT)
+        own.creation_meta = _stricter(own.creation_meta, DEFAULT)
     return view
 
 
@@ -449,7 +449,7 @@ def same_as(tensor: Tensor, replay: tuple[Callable, tuple]) -> Tensor:
     same = view_of(tensor, tensor._mt_array, None, replay)
     meta = same._mt_meta
     if type(meta) is ViewMeta:
-        meta.base, meta.is_same, meta.creation = tensor, True, DEFAULT
+        meta.base, meta.is_same, meta.creation_meta = tensor, True, DEFAULT
     return same
 
 
@@ -461,12 +461,12 @@ def view_outputs(
     if node is not None:
         set_outputs(node, [(array.shape, array.dtype) for array in arrays])
     meta = tensor._mt_meta
-    creation = _stricter(meta.creation if type(meta) is ViewMeta else DEFAULT, MULTI_OUTPUT)
+    creation_meta = _stricter(meta.creation_meta if type(meta) is ViewMeta else DEFAULT, MULTI_OUTPUT)
     for output_nr, view in enumerate(views):
         own = view._mt_meta
         if own.base is None:
             continue
-        own.creation = creation
+        own.creation_meta = creation_meta
         own.output_nr = output_nr
         if node is not None:
             own.edge = edge_to(node, output_nr)

@@ -179,7 +179,7 @@ class Level:
         is_of_outer = owner_of(base) not in (None, self.own)
         base_left = self._left(base)
         is_apart = edge is None and (base_left is None or base_left.inside is None)
-        is_marked = tensor._mt_meta.creation == IN_CUSTOM_FUNCTION  # and has no gradient, as what is no view has none
+        is_marked = tensor._mt_meta.creation_meta == IN_CUSTOM_FUNCTION  # has no gradient, as what is no view has none
         return None if is_of_outer or is_apart or is_marked else NOWHERE
 
     def _outside(self, tensor: Tensor) -> Tensor:
@@ -214,8 +214,8 @@ class Level:
             state.set_grad_enabled(True)
         outside = view._mt_meta
         if type(outside) is ViewMeta:
-            if meta.creation in (IN_CUSTOM_FUNCTION, MULTI_OUTPUT):
-                outside.creation = meta.creation
+            if meta.creation_meta in (IN_CUSTOM_FUNCTION, MULTI_OUTPUT):
+                outside.creation_meta = meta.creation_meta
             if edge and self._is_recorded_outside(edge):
                 outside.edge, outside.version = edge, meta.version
         _give_tangents(view, tensor, self.released)  # of which its base need not have any
@@ -254,7 +254,7 @@ class Level:
 def _may_become_unreadable(tensor: Tensor) -> bool:
     """Whether a tensor is a view that takes part in a graph, and may not be used when its base is written."""
     meta = tensor._mt_meta
-    if type(meta) is not ViewMeta or meta.creation == DEFAULT:
+    if type(meta) is not ViewMeta or meta.creation_meta == DEFAULT:
         return False
     return meta.edge is not None or edge_of(meta.base) is not None
 

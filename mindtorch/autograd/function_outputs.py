@@ -117,9 +117,9 @@ def _view_of_itself(tensor: Tensor) -> Tensor:
     return view_of(tensor, tensor._mt_array, None, None)
 
 
-def _forbid_writing(result: Any, creation: str) -> None:
+def _forbid_writing(result: Any, creation_meta: str) -> None:
     if isinstance(result, Tensor) and is_view(result):
-        result._mt_meta.creation = creation
+        result._mt_meta.creation_meta = creation_meta
 
 
 _SAVED_AS_IS = (

@@ -31,7 +31,7 @@ from mindtorch.dispatch.modes.level_views import CROSSINGS, entered_whole
 from mindtorch.dispatch.modes.view_recipe import ViewRecipe
 from mindtorch.dispatch.namespace import ops
 
-IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
+IN_CUSTOM_FUNCTION = "custom_function"  # a `creation_meta` besides those of autograd_meta: a view that a Function returned
 
 NOWHERE = ()  # an edge, see `edge_of`
 
@@ -94,13 +94,13 @@ def is_view(tensor: Any) -> bool:
 def may_be_taken_again(tensor: Any) -> bool:
     """Whether a tensor may be asked for its place in the graph even if what it is a view of has been written."""
     meta = tensor._mt_meta
-    return type(meta) is not ViewMeta or meta.creation == DEFAULT
+    return type(meta) is not ViewMeta or meta.creation_meta == DEFAULT
 
 
 def is_out_of_date(tensor: Any) -> bool:
     """Whether a tensor is a view that may not be asked for its place in the graph any more, as its base was written."""
     meta = tensor._mt_meta
-    if type(meta) is not ViewMeta or meta.creation == DEFAULT or meta.version == tensor._mt_version[0]:
+    if type(meta) is not ViewMeta or meta.creation_meta == DEFAULT or meta.version == tensor._mt_version[0]:
         return False
     return meta.edge is not None or edge_of(meta.base) is not None
 
@@ -435,20 +435,20 @@ _REASONS = {
 
 def _check_writable(meta: ViewMeta, what_happened: str) -> None:
     """Raise torch's error if the view was made in a way that forbids writing to it or to its base."""
-    creation = meta.creation
-    if creation == DEFAULT:
+    creation_meta = meta.creation_meta
+    if creation_meta == DEFAULT:
         return
     while meta.parent is not None and _is_same_inside(meta):
         meta = meta.parent
     source = meta.edge and f"Output {shown_output(meta.edge)} is a view"
-    if creation not in (NO_GRAD, INFERENCE) and source:
+    if creation_meta not in (NO_GRAD, INFERENCE) and source:
         what = f"{source} and {what_happened} modified inplace."
     else:
         origin = f"{source} of a view which was created" if source else "A view was created"
-        where = "in inference mode" if creation == INFERENCE else "in no_grad mode"
-        now = "in normal mode" if creation == INFERENCE else "with grad mode enabled"
+        where = "in inference mode" if creation_meta == INFERENCE else "in no_grad mode"
+        now = "in normal mode" if creation_meta == INFERENCE else "with grad mode enabled"
         what = f"{origin} {where} and {what_happened} modified inplace {now}."
-    raise RuntimeError(what + _REASONS[creation])
+    raise RuntimeError(what + _REASONS[creation_meta])
 
 
 def _is_same_inside(meta: ViewMeta) -> bool:

@@ -37,7 +37,7 @@ def is_hidden(tensor: Tensor) -> bool:
 
 def _is_marked(meta: Any) -> bool:
     """Whether a custom Function has returned a view that has no gradient."""
-    return type(meta) is ViewMeta and meta.edge is None and meta.creation == IN_CUSTOM_FUNCTION
+    return type(meta) is ViewMeta and meta.edge is None and meta.creation_meta == IN_CUSTOM_FUNCTION
 
 
 def is_shown_as_leaf(tensor: Tensor) -> bool:

@@ -168,7 +168,7 @@ def _is_from_another_mode(tensor: Tensor) -> bool:
     """Whether a tensor is a view without a place in the graph of its own: it is a leaf, or, once its base was written,
     may not be asked for it."""
     meta = tensor._mt_meta
-    if type(meta) is not ViewMeta or meta.creation == DEFAULT:
+    if type(meta) is not ViewMeta or meta.creation_meta == DEFAULT:
         return False
     return meta.edge is None or meta.version != tensor._mt_version[0]
 
@@ -187,7 +187,7 @@ def _as_view(fresh: Tensor, source: Tensor, replay: tuple, moves: bool = False) 
     assert type(own) is ViewMeta
     own.base = _root_of(own.base)
     if not moves:  # then grad mode makes no difference
-        own.creation = DEFAULT if own.parent is None else own.parent.creation
+        own.creation_meta = DEFAULT if own.parent is None else own.parent.creation_meta
     own.edge = fresh._mt_edge
     if own.edge is None and type(source._mt_meta) is ViewMeta:
         own.version = source._mt_meta.version  # a view that may not be asked for its place any more stays one

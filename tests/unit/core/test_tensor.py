@@ -116,12 +116,12 @@ class TestVersionsAndViews:
 
     def test_how_a_view_was_made(self):
         x = wrap(np.zeros((2, 2)))
-        assert view_of(x, x._mt_array[0], None, None)._mt_meta.creation == "default"
-        assert view_outputs(x, (x._mt_array[0], x._mt_array[1]), None, None)[1]._mt_meta.creation == "multi_output"
+        assert view_of(x, x._mt_array[0], None, None)._mt_meta.creation_meta == "default"
+        assert view_outputs(x, (x._mt_array[0], x._mt_array[1]), None, None)[1]._mt_meta.creation_meta == "multi_output"
         with torch.no_grad():
             made = view_of(x, x._mt_array[0], None, None)
-        assert made._mt_meta.creation == "no_grad"
-        assert view_of(made, made._mt_array[:1], None, None)._mt_meta.creation == "no_grad"
+        assert made._mt_meta.creation_meta == "no_grad"
+        assert view_of(made, made._mt_array[:1], None, None)._mt_meta.creation_meta == "no_grad"
 
     def test_inference_tensors_have_no_version(self):
         with torch.inference_mode():
