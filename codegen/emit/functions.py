@@ -24,7 +24,7 @@ from .old_calls import OldCalls, old_calls_of
 from .recording import GradCheck, Recording, grad_check_of_out, recording_of, unrecorded_write
 from .signatures import (
     Signature,
-    generator_twin,
+    generator_counterpart,
     is_int_list,
     python_default,
     signature_of,
@@ -137,7 +137,7 @@ def function_of(model: Model, op: Op) -> Function:
     reject = "raise NotATensor" if may_fail else f"return raise_bad_argument({itself}, {signature.passed})"
     converted = [*(tensor_checks(op, reject) if composite else []), *conversions(op, reject)]
     number_first = any(fails_when_number(op, argument) for argument in op.schema.inputs)
-    out, twin = model.variant(op, "out"), generator_twin(model, op)
+    out, counterpart = model.variant(op, "out"), generator_counterpart(model, op)
     inner = function_of(model, out) if out and shares_code(model, out) else None
     apart = None if inner else out
     composite_call, written_out = _composite_call(model, op) if composite else ("", False)
@@ -171,8 +171,8 @@ def function_of(model: Model, op: Op) -> Function:
         out_function=function_name(model, apart) if apart else None,
         passed_to_out=signature_of(model, apart, public=False).passed if apart else "",
         out_check=_out_check(op),
-        generator_function=function_name(model, twin) if twin else None,
-        passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
+        generator_function=function_name(model, counterpart) if counterpart else None,
+        passed_to_generator=signature_of(model, counterpart, public=False).passed if counterpart else "",
         unrecorded_write=unrecorded_write(model, op) if op.kind == "inplace" else None,
         grad_check=grad_check_of_out(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),

@@ -97,7 +97,7 @@ IMPORTS = {
             "as_operand",
             "new_object",
             "operand_of",
-            "twin_of",
+            "detached",
             "view_of",
             "view_outputs",
             "wrap",

@@ -144,7 +144,7 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
     parameters = [parameter_of(argument) for argument in schema.positional]
     if public:
         parameters = _with_optional_alias_targets(parameters)
-    if generator_twin(model, op):
+    if generator_counterpart(model, op):
         parameters.append(Parameter("generator", "None", True))
     parameters += [parameter_of(argument) for argument in schema.kwarg_only if not argument.is_written]
     if model.variant(op, "out"):
@@ -180,7 +180,7 @@ def alias_parameters(parameters: list[Parameter]) -> list[Parameter]:
     ]
 
 
-def generator_twin(model: Model, op: Op) -> Op | None:
+def generator_counterpart(model: Model, op: Op) -> Op | None:
     """The hidden overload that differs from this op by a ``generator`` only: ``rand.generator`` for ``rand``."""
     wanted = [argument.name for argument in op.schema.arguments]
     for other in model.groups.get(op.schema.name, ()):

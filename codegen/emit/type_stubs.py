@@ -20,7 +20,7 @@ from .names import visible_overloads
 from .old_calls import old_forms, old_names
 from .shown_calls import advice
 from .signatures import (
-    generator_twin,
+    generator_counterpart,
     is_int_list,
     python_default,
     takes_requires_grad,
@@ -162,7 +162,7 @@ def _parameters(model: Model, op: Op, method: bool, *, variadic: bool, schema: F
 
 def _further_keywords(model: Model, op: Op, method: bool) -> list[str]:
     out = model.variant(op, "out")
-    words = ["generator: Generator | None = None"] if generator_twin(model, op) else []
+    words = ["generator: Generator | None = None"] if generator_counterpart(model, op) else []
     if out is not None and not method:
         several = len(out.schema.out_arguments) > 1
         words.append(f"out: {'tuple[Tensor, ...]' if several else 'Tensor'} | None = None")

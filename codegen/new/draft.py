@@ -60,7 +60,7 @@ class Draft:
         return self.relative.op if self.relative else None
 
     @property
-    def twin(self) -> Op | None:
+    def counterpart(self) -> Op | None:
         """The relative if it takes and returns the same types, so that its rules can be expected to fit."""
         return self.relative.op if self.relative and self.relative.same_types else None
 
@@ -74,7 +74,7 @@ class Draft:
     @property
     def relative_of_rules(self) -> Op | None:
         """The relative whose rules, dtypes and variants can be expected to fit."""
-        return self.twin or self.pointwise_relative or self.asked_relative
+        return self.counterpart or self.pointwise_relative or self.asked_relative
 
     @property
     def asked_relative(self) -> Op | None:

@@ -61,12 +61,14 @@ def add_samples(files: Files, draft: Draft, model: Model) -> tuple[Line | None, 
     The generator of the relative will do if it makes the same types of arguments.
     """
     rule = read_hand_written(model.project, Problems(unsaved=files.changed)).rules["samples"]
-    name, twin = draft.function_name, draft.twin or draft.asked_relative
-    needs_none = draft.is_composite and twin is not None and twin.is_composite and twin.samples is None
+    name, counterpart = draft.function_name, draft.counterpart or draft.asked_relative
+    needs_none = (
+        draft.is_composite and counterpart is not None and counterpart.is_composite and counterpart.samples is None
+    )
     if rule.names is None or needs_none:
         return None, None
-    if twin is not None and twin.samples is not None and "samples" not in draft.misfits:
-        return Line("samples", twin.samples, like(twin)), None
+    if counterpart is not None and counterpart.samples is not None and "samples" not in draft.misfits:
+        return Line("samples", counterpart.samples, like(counterpart)), None
     if name in rule.names:
         return Line("samples", name, f"{rule.file} has a generator of that name"), None
     text = files.read(rule.file) or ""

@@ -85,27 +85,29 @@ def _variants(draft: Draft) -> Iterator[Line]:
     variants, reason = _python_forms(draft)
     if variants != ("function",):
         yield Line("variants", ", ".join(variants), reason)
-    twin = draft.twin
-    if twin is not None and twin.hidden and twin.schema.overload == draft.schema.overload:
-        yield Line("python", "hidden", f"{like(twin)}; another overload of {draft.schema.base} takes these arguments")
+    counterpart = draft.counterpart
+    if counterpart is not None and counterpart.hidden and counterpart.schema.overload == draft.schema.overload:
+        yield Line(
+            "python", "hidden", f"{like(counterpart)}; another overload of {draft.schema.base} takes these arguments"
+        )
 
 
 def _python_module(draft: Draft) -> tuple[str | None, str]:
-    function, twin = draft.wanted.function, draft.twin or draft.asked_relative
+    function, counterpart = draft.wanted.function, draft.counterpart or draft.asked_relative
     if function is not None:
         return function.python_module if function.python_module in _MODULES else None, _PYTORCH
-    return (twin.python_module, like(twin)) if twin else (None, "")
+    return (counterpart.python_module, like(counterpart)) if counterpart else (None, "")
 
 
 def _python_forms(draft: Draft) -> tuple[tuple[str, ...], str]:
     """Whether it is a function, a method or both, and why."""
-    function, twin, target = draft.wanted.function, draft.twin, draft.schema.self_argument
+    function, counterpart, target = draft.wanted.function, draft.counterpart, draft.schema.self_argument
     if function is not None:
         return tuple(word for word in ("function", "method") if word in function.variants), _PYTORCH
     if target is None or not target.type.holds_tensors:
         return ("function",), ""
-    if twin is not None:
-        return tuple(word for word in ("function", "method") if word in twin.variants), like(twin)
+    if counterpart is not None:
+        return tuple(word for word in ("function", "method") if word in counterpart.variants), like(counterpart)
     return (("function", "method"), "it has a tensor 'self'") if target.type.is_tensor else (("function",), "")
 
 
@@ -231,7 +233,7 @@ def _implementation(draft: Draft) -> Iterator[Line]:
 def _why_composite(draft: Draft) -> str:
     if draft.wanted.function is not None and draft.wanted.function.is_composite:
         return "PyTorch writes it in other ops, too"
-    return like(draft.twin) if draft.twin and draft.twin.is_composite else "as asked for"
+    return like(draft.counterpart) if draft.counterpart and draft.counterpart.is_composite else "as asked for"
 
 
 def _backends(draft: Draft) -> list[str]:

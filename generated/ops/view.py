@@ -13,7 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.geometry import strides_of
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import NotATensor, Tensor, twin_of, view_of, view_outputs, wrap, wrap_outputs
+from mindtorch._core.tensor import NotATensor, Tensor, detached, view_of, view_outputs, wrap, wrap_outputs
 from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd._engine.history import (
     check_inplace,
@@ -123,7 +123,7 @@ def detach(input):
         return call(detach, input)
     try:
         input_array = input._mt_array
-        return twin_of(input, _detach_kernels[type(input_array)](input_array))
+        return detached(input, _detach_kernels[type(input_array)](input_array))
     except CALL_ERRORS as error:
         return failed(error, detach, locals())
 
@@ -167,7 +167,7 @@ def view_dtype(input, dtype):
         if type(dtype) is not Dtype:
             dtype = dtype_of(dtype, "view", "dtype", 2)
         input_array = input._mt_array
-        return twin_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
+        return detached(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
     except CALL_ERRORS as error:
         return failed(error, view_dtype, locals())
 

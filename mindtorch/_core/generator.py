@@ -155,9 +155,9 @@ class Generator:
 
     def clone_state(self) -> Generator:
         """A generator with the same state, from which both go on by themselves."""
-        twin = Generator(self._device)
-        twin._unpack_state(self._packed_state())
-        return twin
+        clone = Generator(self._device)
+        clone._unpack_state(self._packed_state())
+        return clone
 
     graphsafe_get_state = clone_state
 

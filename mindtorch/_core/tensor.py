@@ -560,21 +560,21 @@ def give_data_version(data: Tensor, tensor: Tensor) -> None:
         data._mt_version = DataVersion(whole)
 
 
-def twin_of(tensor: Tensor, array: Any) -> Tensor:
+def detached(tensor: Tensor, array: Any) -> Tensor:
     """The tensor outside of the graph, on the same memory and with the same version (`detach`)."""
     meta = tensor._mt_meta
     is_inference = meta is not None and meta.inference
     if array.dtype is not tensor._mt_array.dtype and _thread.inference != is_inference:
         return _inference_view(array) if _thread.inference else wrap(array)  # view(dtype) makes a tensor of the mode
-    twin = _inference_view(array) if is_inference else wrap(array)
+    alias = _inference_view(array) if is_inference else wrap(array)
     if _thread.own_tensors is not None and array.dtype is tensor._mt_array.dtype:  # view(dtype) is a view made inside
-        _thread.own_tensors.note_twin(twin, tensor)
+        _thread.own_tensors.note_detached(alias, tensor)
     if not is_inference:
         counter = tensor._mt_version
-        twin._mt_version = share_version(tensor) if counter is None else counter
+        alias._mt_version = share_version(tensor) if counter is None else counter
     elif not _thread.inference:
-        twin._mt_version = OutsideVersion((0,))
-    return twin
+        alias._mt_version = OutsideVersion((0,))
+    return alias
 
 
 def share_version(tensor: Tensor) -> list[int]:

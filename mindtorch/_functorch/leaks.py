@@ -102,11 +102,11 @@ class GraphOver:
             return found
         made = {}  # which would not live without
         for node in self._inside(last):
-            twin = self._copies.get(node)
-            if twin is None:
-                twin = self._leaf_of(node) if self._is_end(node) else self._twin(node, made)
-                self._copies[node] = twin
-            made[node] = twin
+            copied = self._copies.get(node)
+            if copied is None:
+                copied = self._leaf_of(node) if self._is_end(node) else self._copied(node, made)
+                self._copies[node] = copied
+            made[node] = copied
         return made[last]
 
     def _inside(self, last: Any) -> list:
@@ -136,11 +136,11 @@ class GraphOver:
         end.meta = LeafOver(leaf)
         return end
 
-    def _twin(self, node: Any, made: dict) -> Any:
-        twin = _as_outside(node)
+    def _copied(self, node: Any, made: dict) -> Any:
+        copied = _as_outside(node)
         edges = map(self._behind_inner, node.next_edges if self._lets_through(node) else (None,))
-        twin.next_edges = tuple([edge and edge[0] in made and (made[edge[0]], *edge[1:]) or None for edge in edges])
-        return twin
+        copied.next_edges = tuple([edge and edge[0] in made and (made[edge[0]], *edge[1:]) or None for edge in edges])
+        return copied
 
 
 def _graph_of_end(node: Any) -> GraphOver | None:
@@ -203,13 +203,13 @@ def is_over_leaf(node: Any) -> bool:
 
 def _as_outside(node: Any) -> Any:
     """A copy of a node that keeps its tensors as they are outside."""
-    twin = copy.copy(node)
+    copied = copy.copy(node)
     if getattr(node, "_mt_saved", None):
-        twin._mt_saved = tuple([_kept_outside(held, node) for held in node._mt_saved])
+        copied._mt_saved = tuple([_kept_outside(held, node) for held in node._mt_saved])
     extras = node.extras
     if extras is not None:
-        twin._extras = _extras_inside(extras)
-    return twin
+        copied._extras = _extras_inside(extras)
+    return copied
 
 
 def _kept_outside(held: Any, node: Any) -> Any:

@@ -22,13 +22,13 @@ from mindtorch._core.tensor import (
     ASK,
     Tensor,
     autograd_meta,
+    detached,
     edge_to,
     enter_version,
     leave_version,
     new_object,
     set_output,
     share_version,
-    twin_of,
 )
 from mindtorch._functorch.leaks import GraphOver, is_over_leaf, let_go
 from mindtorch._support.pytree import tree_leaves
@@ -271,17 +271,17 @@ def _follow_outside(alias: Tensor, tensor: Any, node: LevelInput) -> None:
 
 def _alias(tensor: Tensor, kept: Callable = lambda tangent: tangent) -> Tensor:
     """The same tensor outside of the graph and of inference mode, with its tangents, or what is to be kept of them."""
-    alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else twin_of(tensor, tensor._mt_array)
+    alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else detached(tensor, tensor._mt_array)
     if alias.is_inference():
         autograd_meta(alias).inference = False
     _give_tangents(alias, tensor, kept)
     return alias
 
 
-def _give_tangents(twin: Tensor, tensor: Tensor, kept: Callable) -> None:
+def _give_tangents(alias: Tensor, tensor: Tensor, kept: Callable) -> None:
     """Give a tensor the tangents of another one, or what is to be kept of them."""
     for number, tangent in _tangents(tensor).items():
-        set_tangent(twin, kept(tangent), number)
+        set_tangent(alias, kept(tangent), number)
 
 
 def _tangents(tensor: Tensor) -> dict[int, Tensor]:

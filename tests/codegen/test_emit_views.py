@@ -135,7 +135,7 @@ def test_detach(tmp_path):
                 return call(detach, input)
             try:
                 input_array = input._mt_array
-                return twin_of(input, _detach_kernels[type(input_array)](input_array))
+                return detached(input, _detach_kernels[type(input_array)](input_array))
             except CALL_ERRORS as error:
                 return failed(error, detach, locals())
         ''')

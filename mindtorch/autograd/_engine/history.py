@@ -31,7 +31,7 @@ from mindtorch.dispatch.modes.level_views import CROSSINGS, entered_whole
 from mindtorch.dispatch.modes.view_recipe import ViewRecipe
 from mindtorch.dispatch.namespace import ops
 
-IN_CUSTOM_FUNCTION = "custom_function"  # a `creation_meta` besides those of autograd_meta: a view that a Function returned
+IN_CUSTOM_FUNCTION = "custom_function"  # a `creation_meta` besides those of autograd_meta: a Function returned it
 
 NOWHERE = ()  # an edge, see `edge_of`
 

@@ -78,9 +78,9 @@ class NpuGenerator(Generator):
         return self
 
     def clone_state(self) -> "NpuGenerator":
-        twin = NpuGenerator(self._device)
-        twin._seed, twin._offset = self._seed, self._offset
-        return twin
+        clone = NpuGenerator(self._device)
+        clone._seed, clone._offset = self._seed, self._offset
+        return clone
 
     graphsafe_get_state = clone_state
 

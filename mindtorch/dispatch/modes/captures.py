@@ -94,10 +94,10 @@ class OwnTensors:
             if type(tensor._mt_meta) is ViewMeta:
                 self.metas[id(tensor._mt_meta)] = tensor._mt_meta
 
-    def note_twin(self, twin: Tensor, tensor: Tensor) -> None:
+    def note_detached(self, alias: Tensor, tensor: Tensor) -> None:
         """Note that a tensor is another one detached: what is captured remains so."""
         if not _is_own(tensor):
-            self.made.discard(twin)
+            self.made.discard(alias)
 
     def note_stand_in(self, stand_in: Tensor, reference: "ref[Tensor]") -> None:
         """Note that a tensor, just made, has the autograd fields of another one, whose reference is given: it is of

@@ -154,14 +154,14 @@ def drop_tangent(tensor: Tensor, depth: int) -> bool:
     return bool(levels)
 
 
-def give_outer_tangents(twin: Tensor, tensor: Tensor, depth: int) -> None:
+def give_outer_tangents(alias: Tensor, tensor: Tensor, depth: int) -> None:
     """Give a tensor on the memory of another one the tangents which that has in transforms around the one at a depth:
     they are shared, as the memory is."""
     for number, level in enumerate(_thread.dual_levels):
         if 0 < level.depth < depth:
             tangent = tangent_of(tensor, number)
             if tangent is not None:
-                level.put(holder_of(twin), tangent)
+                level.put(holder_of(alias), tangent)
 
 
 def keep_without_tangent(view: Tensor, number: int) -> None:
