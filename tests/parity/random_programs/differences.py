@@ -179,6 +179,8 @@ def difference_of_errors(ours: Exception | None, theirs: Exception | None) -> st
 def may_be_refused(ours: Exception | None, lines: list[str], tensors: Iterable[Any]) -> bool:
     """Whether torch has reasons of its own not to raise an error of mindtorch."""
     text = str(ours)
+    if "data of a tensor cannot be written in place inside of a transform" in text:
+        return True  # of a tensor that is recorded outside: docs/internals.md says why
     # For a view from no_grad mode torch records the op, but keeps nothing, as there is nowhere to send a gradient.
     return any(part in text for part in _SAVED) and any(map(_requires_grad_alone, tensors))
 

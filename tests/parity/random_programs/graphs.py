@@ -46,7 +46,9 @@ def hook(w: Writer) -> str:
     ]
     # A hook of a view that has not seen that its base was written ends torch's process; copies in a body are no views.
     asked = [f"{each}.grad_fn\n" for each in dict.fromkeys((name, leaf)) if w.depth or w.env[each]._is_view()]
-    return "".join(asked) + w.pick(lines)
+    line = w.pick(lines)
+    # What the ops are that a batching rule is made of tells the shapes of the gradients that a node sends on.
+    return "".join(asked) + (line.replace("*i, *o", "*o") if name in w.root.mapped else line)
 
 
 @statement(2, BODY)

@@ -23,6 +23,7 @@ from tests.parity.random_programs.statements import autograd_setting, leaf
 from tests.parity.random_programs.whole import BODY, WHOLE
 from tests.parity.random_programs.writer import FURTHER_STATEMENTS, STATEMENTS, Maker, Writer, make
 
+_OF_VMAP = re.compile(r"(\bt\d+) = .*T\.vmap")
 MODES = ["T.no_grad()", "T.inference_mode()", "T.enable_grad()", "T.set_grad_enabled(False)", "T.no_grad()"]
 
 
@@ -49,6 +50,7 @@ def next_statement(w: Writer, statements: list[Maker], without: str | None = Non
     text = None
     while text is None or without and re.search(without, text):
         text = w.pick(statements)(w)
+    w.mapped.update(_OF_VMAP.findall(text))
     is_short = "\n" not in text and " = make(" not in text
     return f"with {w.pick(MODES)}: {text}" if is_short and w.chance(0.08) else text
 

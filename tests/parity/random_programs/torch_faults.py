@@ -426,6 +426,61 @@ def extreme_of_zeros(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def gradient_of_what_vmap_writes_into_a_copy(T: Any) -> tuple[Any, Any]:
+    """The gradients of samples are those of a loop over them."""
+    given, source = T.ones(2, 3), T.ones(2, requires_grad=True)
+    T.vmap(lambda a, b: T.select_scatter(a, b, 0, 0))(given, source).sum().backward()
+    return source.grad.tolist(), [1.0, 1.0]
+
+
+def _tangent_of_tangent(T: Any, f: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
+    """The derivative of a directional derivative, with the directional derivative of the derivative."""
+    direction = T.arange(1.0, x.numel() + 1, dtype=x.dtype).reshape(x.shape)
+    leaf = x.clone().requires_grad_()
+    (found,) = T.autograd.grad(T.func.jvp(f, (leaf,), (direction,))[1], leaf)
+    right = T.func.jvp(T.func.grad(f), (x,), (direction,))[1]
+    return T.round(found, decimals=4).tolist(), T.round(right, decimals=4).tolist()
+
+
+@wrong
+def derivative_of_the_tangent_of_a_determinant(T: Any) -> tuple[Any, Any]:
+    """The order in which a function is differentiated along two directions makes no difference."""
+    return _tangent_of_tangent(T, T.linalg.det, T.tensor([[1.0, 0.5], [-0.5, 2.0]], dtype=T.float64))
+
+
+@wrong
+def derivative_of_the_tangent_of_a_solution(T: Any) -> tuple[Any, Any]:
+    """The order in which a function is differentiated along two directions makes no difference."""
+    ones = T.ones(2, 1, dtype=T.float64)
+    matrix = T.tensor([[1.0, 0.5], [-0.5, 2.0]], dtype=T.float64)
+    return _tangent_of_tangent(T, lambda a: T.linalg.solve(a, ones).sum(), matrix)
+
+
+@wrong
+def derivative_of_the_tangent_of_a_normalized_batch(T: Any) -> tuple[Any, Any]:
+    """The order in which a function is differentiated along two directions makes no difference."""
+    batch = T.tensor([[1.0], [2.0], [4.0]], dtype=T.float64)
+    return _tangent_of_tangent(
+        T, lambda a: T.nn.functional.batch_norm(a, None, None, training=True).pow(3).sum(), batch
+    )
+
+
+@wrong
+def tangent_of_a_triangular_solution(T: Any) -> tuple[Any, Any]:
+    """Only a triangle is read, and so only that of a tangent counts."""
+    matrix, side = T.tensor([[2.0, 1.0], [0.0, 4.0]]), T.ones(2, 1)
+    tangent = T.func.jvp(lambda a: T.triangular_solve(side, a)[0], (matrix,), (T.tensor([[0.0, 0.0], [1.0, 0.0]]),))[1]
+    return tangent.tolist(), [[0.0], [0.0]]
+
+
+@wrong
+def truth_of_samples_along_no_dimension(T: Any) -> tuple[Any, Any]:
+    """`vmap` gives what a loop over the samples gives."""
+    x = T.ones(2, 3)
+    return T.vmap(lambda a: T.all(a, dim=()))(x).tolist(), T.stack([T.all(row, dim=()) for row in x]).tolist()
+
+
+@wrong
 def hook_of_a_view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
     """It may be registered; torch ends the process, which here is one of its own."""
     process = os.fork()

@@ -72,9 +72,13 @@ MODES = (
 
 # What does not stand in some modes: a torch dispatch mode has torch forget how views of inference mode came to be, and
 # ask for versions that there are not; hooks see the parts that torch makes isfinite of, which nothing differentiates,
-# and those of batching rules, of tangents and of recorded backward passes.
+# and those of batching rules, of tangents and of recorded backward passes. A batching rule makes tensors of numbers.
 _OF_PARTS = ("isfinite", "T.vmap", "is_grads_batched", "jvp", "jacfwd", "hessian", "fwAD", "create_graph=True")
-APART = (("allow_mutation", "inference_mode"), *(("hooks(lambda t: note", part) for part in _OF_PARTS))
+_NOT_FOR_MUTATION = ("inference_mode", "T.vmap")
+APART = (
+    *(("allow_mutation", part) for part in _NOT_FOR_MUTATION),
+    *(("hooks(lambda t: note", part) for part in _OF_PARTS),
+)
 
 
 def _length(w: Writer) -> int:

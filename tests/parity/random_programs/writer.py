@@ -74,6 +74,7 @@ class Writer:
         self.depth = 0
         self.is_transformed = False  # whether what is written is the body of a function that a transform takes
         self.count = 0
+        self.mapped: set[str] = set()  # the names of what `vmap` has given
 
     def pick(self, choices: Any) -> Any:
         return self.random.choice(choices)
