@@ -8,7 +8,7 @@ half precision; only the sums are wider.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from math import prod
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.common.checks import expect_dtype, expect_float, expect_sizes
+from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.precision import widen
 from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid, check_modes
 from mindtorch.iterator.constants import kept_constant
@@ -93,6 +94,9 @@ def _check_gradient(grad: Array, input: Array, grid: Array) -> None:
 
 def _sample(input: Array, grid: Array, options: _Options) -> Array:
     images, channels = input.shape[:2]
+    if 0 < grid.size <= _FEW and 0 < input.size <= _FEW and input.dtype in FLOATS:
+        if options.mode not in _ON_A_SIDE and options.padding != _REFLECTION:
+            return _sample_few(input, grid, options)
     framed = _framed(input)
     result = np.empty((images, channels, prod(grid.shape[1:-1])), input.dtype)
     combine = _rounded_sums if input.dtype.itemsize == 2 else _sums
@@ -101,6 +105,46 @@ def _sample(input: Array, grid: Array, options: _Options) -> Array:
         for some in _some_channels(channels, indices.size):
             combine(framed[image, some].take(indices, 1), weights, result[image, some])
     return result.reshape(images, channels, *grid.shape[1:-1])
+
+
+def _sample_few(input: Array, grid: Array, options: _Options) -> Array:
+    """The same by linear interpolation, with all dimensions and images at once: each step is one call of NumPy."""
+    images, channels, *sizes = input.shape
+    dims, dtype = len(sizes), input.dtype
+    scale, offset, last, jumps = _scales(tuple(sizes), dtype, options.align)
+    places = (grid.reshape(-1, dims).T[::-1] + kept_constant(1, dtype)) * scale
+    if not options.align:
+        places -= offset
+    if options.padding != _ZEROS:
+        places = np.fmin(np.fmax(places, kept_constant(0, dtype)), last)
+    weights, nearest = np.empty((2, 2, *places.shape), dtype)
+    np.floor(places, nearest[0])
+    np.add(nearest[0], kept_constant(1, dtype), nearest[1])
+    np.subtract(places, nearest[0], weights[1])
+    np.subtract(kept_constant(1, dtype), weights[1], weights[0])
+    inside = np.fmax(np.fmin(nearest, last + kept_constant(1, dtype)), kept_constant(-1, dtype)).astype(np.intp)
+    inside += 1
+    inside *= jumps
+    index, weight = inside[:, 0], weights[:, 0]
+    for dim in range(1, dims):
+        index = (index[:, None] + inside[:, dim]).reshape(-1, index.shape[1])
+        weight = (weight[:, None] * weights[:, dim]).reshape(-1, index.shape[1])
+    framed = _framed(input).reshape(images * channels, -1)
+    result = np.empty((images, channels, index.shape[1] // images), dtype)
+    for image in range(images):
+        part = slice(image * result.shape[2], (image + 1) * result.shape[2])
+        elements = framed[image * channels : (image + 1) * channels].take(index[:, part], 1)
+        _sums(elements, weight[:, part], result[image])
+    return result.reshape(images, channels, *grid.shape[1:-1])
+
+
+@lru_cache(maxsize=256)
+def _scales(sizes: tuple[int, ...], dtype: np.dtype, align: bool) -> tuple[Array, Array, Array, Array]:
+    """For each dimension, as columns: by what a place grows with its coordinate, and what is taken off, the last place,
+    and how far elements are apart in a framed image."""
+    columns = [[(size - 1) / 2 if align else size / 2, 0.5, size - 1] for size in sizes]
+    jumps = [prod([size + 2 for size in sizes[dim + 1 :]]) for dim in range(len(sizes))]
+    return *np.array(columns, dtype).T[..., None], np.array(jumps)[:, None]
 
 
 def _sums(elements: Array, weights: Array, out: Array) -> None:
