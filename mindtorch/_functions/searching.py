@@ -108,7 +108,8 @@ def _unique_of_array(
     flat = array.reshape(-1)
     order = flat.argsort(kind="stable")
     values = flat.take(order)
-    found = np.ones(values.size, bool)
+    found = np.empty(values.size, bool)
+    found[:1] = True
     np.not_equal(values[1:], values[:-1], found[1:])
     inverse = counts = None
     if return_inverse or return_counts:

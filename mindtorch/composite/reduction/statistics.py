@@ -8,6 +8,7 @@ from mindtorch._core import geometry
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import copyto
 from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.reduction.reduction import vector_norm
 from mindtorch.composite.common import out_forms
@@ -137,7 +138,7 @@ def _renormed(x: np.ndarray, p: float, dims: list[int], maxnorm: float) -> np.nd
     factors = np.add(norms, small)
     np.divide(one, factors, factors)
     np.multiply(factors, most, factors)
-    np.copyto(factors, one, where=np.logical_not(np.greater(norms, most)))
+    copyto(factors, one, where=np.logical_not(np.greater(norms, most)))
     return np.multiply(x, factors)
 
 

@@ -24,6 +24,8 @@ SQUARE = torch.eye(4) + 0.1 * torch.arange(16.0).reshape(4, 4)
 PLACES, WHERE = torch.tensor([2, 0]), torch.tensor([[0, 1, 2, 0]])
 LEAF = X.clone().requires_grad_()
 BATCH, CLASSES = X.reshape(1, 3, 4), torch.tensor([0, 3, 1])
+POINTS = torch.ones(2, 3)
+PLANES, GRID = SQUARE.reshape(1, 4, 2, 2), SQUARE.reshape(1, 2, 4, 2) / 4
 HEADS = torch.ones(1, 2, 3, 4)
 SPECTRUM = X.to(torch.complex64)
 special = torch.special
@@ -102,6 +104,17 @@ CALLS = {
     "bitwise_and(number)": (lambda: torch.bitwise_and(3, PLACES), 24, 0),
     "xlogy(number)": (lambda: torch.xlogy(2.0, ONES), 32, 0),
     "hermite_polynomial_h": (lambda: special.hermite_polynomial_h(ROW, PLACES[:, None]), 36, 0),
+    "cross": (lambda: torch.linalg.cross(POINTS, POINTS), 24, 0),
+    "take(floats)": (lambda: torch.take(X, WHERE), 10, 0),
+    "outer": (lambda: torch.outer(ROW, ONES), 11, 0),
+    "renorm": (lambda: torch.renorm(X, 2, 0, 1.0), 33, 0),
+    "max_pool1d": (lambda: functional.max_pool1d(BATCH, 2), 33, 0),
+    "pixel_shuffle": (lambda: functional.pixel_shuffle(PLANES, 2), 10, 0),
+    "adaptive_max_pool2d": (lambda: functional.adaptive_max_pool2d(PLANES, 2), 28, 0),
+    "instance_norm": (lambda: functional.instance_norm(BATCH), 46, 0),
+    "unique": (lambda: torch.unique(PLACES), 10, 1),
+    "normal_": (lambda: SQUARE.clone().normal_(), 17, 0),
+    "grid_sample": (lambda: functional.grid_sample(PLANES, GRID, align_corners=False), 35, 6),
     "grad(sin)": (lambda: torch.autograd.grad(torch.sin(LEAF), LEAF, X), 54, 0),
 }
 
