@@ -13,14 +13,15 @@ NAN, INF = float("nan"), float("inf")
 CALLS = """
 torch.linalg.cross(x, 2 * x); torch.linalg.cross(x.T, x.T - 1, dim=0); torch.linalg.cross(x[:1], x[1:2])
 torch.outer(x[:, 0], row); torch.outer(row[:1], row); torch.addr(x, x[:, 1], row); torch.addr(x, x[:, 1], row, beta=2)
-torch.addr(column, x[:, 1], row[:1]); torch.trace(x); torch.trace(x.T); torch.trace(column); F.pdist(x); F.pdist(x.T, 1.0)
-torch.renorm(x, 2, 0, 1.0); torch.renorm(x, 1, 1, 0); torch.renorm(x, INF, 1, 0.5); torch.renorm(x.T, 3, 0, 2)
+torch.addr(column, x[:, 1], row[:1]); torch.trace(x); torch.trace(x.T); torch.trace(column); F.pdist(x)
+F.pdist(x.T, 1.0); torch.renorm(x, 2, 0, 1.0); torch.renorm(x, 1, 1, 0); torch.renorm(x, INF, 1, 0.5); torch.renorm(x.T, 3, 0, 2)
 torch.renorm(column, 2, 0, 1.0); torch.take(x, places); torch.take(x.T, places); torch.take(x, places - 3)
 F.max_pool1d(line, 2); F.max_pool1d(line, 3, 1, 1); F.max_pool1d(line[:, :1], 2, 2, 1, 2); F.max_pool1d(line.mT, 2)
 F.pixel_shuffle(images, 2); F.pixel_unshuffle(images, 3); F.pixel_shuffle(last, 2); F.pixel_unshuffle(last, 6)
 torch.channel_shuffle(images, 2); torch.channel_shuffle(last, 2); torch.channel_shuffle(line, 4)
-F.instance_norm(images); F.instance_norm(line, weight=images[0, :, 0, 0], bias=images[1, :, 0, 0]); F.instance_norm(last)
-F.instance_norm(images[:, :, :1, :2]); F.instance_norm(images[:1, :1]); torch.where(x > 0, 1.0, 2); torch.where(x > 0, x, 2)
+F.instance_norm(images); F.instance_norm(line, weight=images[0, :, 0, 0], bias=images[1, :, 0, 0])
+F.instance_norm(last); F.instance_norm(images[:, :, :1, :2]); F.instance_norm(images[:1, :1])
+torch.where(x > 0, 1.0, 2); torch.where(x > 0, x, 2)
 torch.bitwise_and(3, places); torch.bitwise_xor(-1, places.byte()); torch.xlogy(2.0, x); torch.xlogy(x, 2); 7 // x
 """
 
