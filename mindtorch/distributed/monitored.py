@@ -13,7 +13,7 @@ from mindtorch.distributed.engines.communicator import Communicator, EngineError
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.world import group_for
 
-_ARRIVAL, _ANSWER, _CONFIRMATION = 32000, 32001, 32005  # tags of messages that users can't send
+_ARRIVAL, _ANSWER = 32000, 32001  # tags of messages that users can't send
 
 
 def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
@@ -40,10 +40,10 @@ def _report(group: ProcessGroup, limit: timedelta) -> None:
         answer = np.zeros(1, np.int64)
         if group.communicator.start_receive(answer, 0, _ANSWER).arrives_within(limit.total_seconds()):
             if not answer[0]:
-                group.communicator.start_send(word, 0, _CONFIRMATION)
                 return
             reason = "not all processes have come"
         else:
+            group.communicator.start_send(word, 0, _ARRIVAL)  # the second word takes the first one back
             reason = f"Timed out waiting {_milliseconds(limit)}ms for recv operation to complete"
     except EngineError as error:
         reason = str(error)
@@ -57,7 +57,7 @@ def _wait_for_all(group: ProcessGroup, limit: timedelta, wait_all_ranks: bool) -
     deadline = time.monotonic() + limit.total_seconds()
     late, reasons = [], []
     for rank in range(1, group.size()):
-        reason = _reason_for_silence(group.communicator, rank, _ARRIVAL, deadline)
+        reason = _reason_for_absence(group.communicator, rank, deadline)
         if reason is not None:
             late.append(rank)
             reasons.append(reason)
@@ -65,25 +65,20 @@ def _wait_for_all(group: ProcessGroup, limit: timedelta, wait_all_ranks: bool) -
                 break
     for rank in range(1, group.size()):
         _answer(group.communicator, rank, bool(late))
-    if not late:
-        late, reasons = _who_has_left(group, time.monotonic() + limit.total_seconds())
     if late:
         raise RuntimeError(_text(late, limit, reasons))
 
 
-def _who_has_left(group: ProcessGroup, deadline: float) -> tuple[list[int], list[str]]:
-    """The processes that have come, and given up before this one came, and why each does not answer."""
-    ranks = range(1, group.size())
-    found = [_reason_for_silence(group.communicator, rank, _CONFIRMATION, deadline) for rank in ranks]
-    left = {rank: reason for rank, reason in zip(ranks, found, strict=True) if reason is not None}
-    return list(left), list(left.values())
-
-
-def _reason_for_silence(communicator: Communicator, rank: int, tag: int, deadline: float) -> str | None:
-    """Why a process has sent nothing: it is late or has died; None for one that has."""
+def _reason_for_absence(communicator: Communicator, rank: int, deadline: float) -> str | None:
+    """Why a process has not come, or is gone again: it is late, has died or has given up. None for one that waits."""
+    word = np.zeros(1, np.int64)
     try:
-        request = communicator.start_receive(np.zeros(1, np.int64), rank, tag)
-        return None if request.arrives_within(deadline - time.monotonic()) else "Timed out"
+        if not communicator.start_receive(word, rank, _ARRIVAL).arrives_within(deadline - time.monotonic()):
+            return "Timed out"
+        if not communicator.is_waiting(rank, _ARRIVAL):
+            return None
+        communicator.start_receive(word, rank, _ARRIVAL).arrives_within(0)
+        return "It has come, and given up waiting for rank 0"
     except EngineError as error:
         return str(error)
 

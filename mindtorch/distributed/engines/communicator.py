@@ -82,6 +82,9 @@ class Communicator(Protocol):
     def barrier(self) -> None: ...
     def start_send(self, memory: np.ndarray, peer: int, tag: int) -> Request: ...
     def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> Request: ...
+    def is_waiting(self, peer: int, tag: int) -> bool:
+        """Whether a message of a process is there to be received."""
+
     def group_of(self, ranks: Sequence[int] | None, order: int) -> Communicator | None:
         """The communicator of some processes, in the order of their numbers; all call this, the others with None."""
 

@@ -61,6 +61,9 @@ class LocalCommunicator(JoiningParts):
     def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> Any:
         raise EngineError("there is no process to receive from: the group has one process")
 
+    def is_waiting(self, peer: int, tag: int) -> bool:
+        return False
+
     def group_of(self, ranks: Sequence[int] | None, order: int) -> LocalCommunicator | None:
         return None if ranks is None else self
 

@@ -284,6 +284,10 @@ class MpiCommunicator(JoiningParts):
         source = MPI.ANY_SOURCE if peer is None else peer
         return MpiRequest(self.run(self._comm.Irecv, _bytes(memory), source, tag), self)
 
+    def is_waiting(self, peer: int, tag: int) -> bool:
+        # A call takes in what has arrived, and often only the next one sees it.
+        return any(self.run(self._comm.Iprobe, peer, tag) for _ in range(4))
+
     # -------------------- groups and failures --------------------
 
     def group_of(self, ranks: Sequence[int] | None, order: int) -> MpiCommunicator | None:
