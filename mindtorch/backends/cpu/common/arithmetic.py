@@ -14,7 +14,6 @@ Array = np.ndarray
 _FEW = 1 << 12
 _BITS = {4: np.int32, 8: np.int64}
 
-
 _ZEROS = {dtype: np.zeros((), dtype) for dtype in REAL_NUMBERS}
 
 
@@ -318,17 +317,33 @@ def leaky_relu_backward(
 
 
 def hardshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
-    return choose(np.abs(x) <= kept_constant(lambd, x.dtype), _ZEROS[x.dtype], x, out)
+    return hardshrink_backward(x, x, lambd, out)
 
 
 def hardshrink_backward(grad: Array, x: Array, lambd: float, out: Array | None = None) -> Array:
-    return choose(np.abs(x) <= kept_constant(lambd, x.dtype), _ZEROS[x.dtype], grad, out)
+    if x.size <= WRITTEN_OVER:
+        return choose(np.abs(x) <= kept_constant(lambd, x.dtype), _ZEROS[x.dtype], grad, out)
+    return _kept_outside(grad, x, lambd, out=out)
+
+
+@blockwise(arrays=2, temporaries=1)
+def _kept_outside(out: Array, grad: Array, x: Array, lambd: float, size: Array | None) -> None:
+    keep(grad, ~(np.abs(x, size) <= kept_constant(lambd, x.dtype)), out)
 
 
 def softshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
+    if x.size > WRITTEN_OVER:
+        return _shrunk(x, lambd, out=out)
     bound = kept_constant(lambd, x.dtype)
     moved = np.asarray(x - x.clip(kept_constant(-lambd, x.dtype), bound))
-    return choose(np.abs(x) <= bound, np.asarray(x * _ZEROS[x.dtype]), moved, out)  # zeros keep their sign
+    return choose(np.abs(x) <= bound, np.asarray(x * _ZEROS[x.dtype]), moved, out)  # as its loop for few has it
+
+
+@blockwise(arrays=1, temporaries=1)
+def _shrunk(out: Array, x: Array, lambd: float, near: Array | None) -> None:
+    """As PyTorch's vector loop has it: what is between the limits becomes a zero without its sign."""
+    near = x.clip(kept_constant(-lambd, x.dtype), kept_constant(lambd, x.dtype), out=near)
+    np.subtract(x, near, out)
 
 
 def prelu(x: Array, weight: Array, out: Array | None = None) -> Array:
