@@ -1284,6 +1284,7 @@ FUNCTIONS = {
         "linalg_vander",
         "cdist",
         "_cdist_forward",
+        "_euclidean_dist",
         "pdist",
         "_pdist_forward",
         "vander",

@@ -510,6 +510,7 @@ FUNCTIONS = (
     "cross",
     "cdist",
     "_cdist_forward",
+    "_euclidean_dist",
     "pdist",
     "_pdist_forward",
     "vander",

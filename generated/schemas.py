@@ -1200,6 +1200,8 @@ SCHEMAS = {
     "cdist": "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
     "_cdist_forward": "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     "_cdist_forward.out": "_cdist_forward.out(Tensor x1, Tensor x2, float p, int? compute_mode, *, Tensor(a!) out) -> Tensor(a!)",
+    "_euclidean_dist": "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
+    "_euclidean_dist.out": "_euclidean_dist.out(Tensor x1, Tensor x2, *, Tensor(a!) out) -> Tensor(a!)",
     "pdist": "pdist(Tensor self, float p=2) -> Tensor",
     "_pdist_forward": "_pdist_forward(Tensor self, float p=2) -> Tensor",
     "_pdist_forward.out": "_pdist_forward.out(Tensor self, float p=2., *, Tensor(a!) out) -> Tensor(a!)",

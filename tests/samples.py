@@ -1750,6 +1750,13 @@ def cdist(make):
     for p in (2.0, 1.0, 3.0, float("inf")):
         yield call(make(3, 4), make(2, 4), p)
     yield call(make(2, 3, 4), make(2, 4))
+    yield call(make(2, 26, 2), make(3, 2))  # by one product
+
+
+@samples
+def euclidean_dist(make):
+    yield call(make(3, 4), make(2, 4))
+    yield call(make(2, 3, 4), make(2, 5, 4))
 
 
 # ---- nn ----

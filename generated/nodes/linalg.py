@@ -23,7 +23,13 @@ from mindtorch.autograd.formulas.linalg.decompositions import (
     solve_triangular_backward,
 )
 from mindtorch.autograd.formulas.linalg.householder import householder_product_backward, ormqr_backward
-from mindtorch.autograd.formulas.linalg.linalg import cdist_grads, mm_mat2_backward, mm_self_backward, pdist_backward
+from mindtorch.autograd.formulas.linalg.linalg import (
+    cdist_grads,
+    euclidean_dist_grads,
+    mm_mat2_backward,
+    mm_self_backward,
+    pdist_backward,
+)
 from mindtorch.autograd.formulas.linalg.solvers import (
     cholesky_inverse_backward,
     cholesky_solve_backward,
@@ -611,6 +617,20 @@ class CdistBackward0(Node):
         if grad is None:
             return (None, None)
         return cdist_grads(grad, x1, x2, node.p, result)
+
+
+class EuclideanDistBackward0(Node):
+    schema = "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor"
+
+    __slots__ = ()
+
+    saved = ("x1", "x2", "result")
+
+    def apply(node, edges, grad):
+        x1, x2, result = node.unpack()
+        if grad is None:
+            return (None, None)
+        return euclidean_dist_grads(grad, x1, x2, result)
 
 
 class PdistBackward0(Node):

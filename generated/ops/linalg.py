@@ -2992,6 +2992,32 @@ def _cdist_forward(x1, x2, p, compute_mode):
         return failed(error, _cdist_forward, locals())
 
 
+def _euclidean_dist(x1, x2):
+    """_euclidean_dist(Tensor x1, Tensor x2) -> Tensor"""
+    if state.active_modes and intercepts(_euclidean_dist, x1, x2):
+        return call(_euclidean_dist, x1, x2)
+    if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
+        return raise_bad_argument(_euclidean_dist, x1, x2)
+    node = None
+    if (
+        not (x1._mt_edge is x2._mt_edge is None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.active_modes and looks_inside(x1, x2))
+    ):
+        x1_edge = x1._mt_edge or edge_of(x1)
+        x2_edge = x2._mt_edge or edge_of(x2)
+        if x1_edge is not None or x2_edge is not None:
+            node = nodes.EuclideanDistBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (x1_edge or None, x2_edge or None)
+            node._mt_saved = (save(x1), save(x2))
+    if node is not None:
+        result = recorded(node, composite_pairs.euclidean_dist, x1, x2)
+        node._mt_saved += (save_output(node, result),)
+        return result
+    return composite_pairs.euclidean_dist(x1, x2)
+
+
 def pdist(input, p=2.0):
     """pdist(Tensor self, float p=2) -> Tensor"""
     if state.active_modes and intercepts(pdist, input):

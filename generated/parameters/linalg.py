@@ -284,6 +284,7 @@ PARAMETERS = {
     "linalg_vander": (("x",), "", {"N": None}),
     "cdist": (("x1", "x2", "p", "compute_mode"), "", {"p": 2.0, "compute_mode": None}),
     "_cdist_forward": (("x1", "x2", "p", "compute_mode"), "", {}),
+    "_euclidean_dist": (("x1", "x2"), "", {}),
     "pdist": (("input", "p"), "", {"p": 2.0}),
     "_pdist_forward": (("input", "p"), "", {"p": 2.0}),
     "vander": (("x", "N", "increasing"), "", {"N": None, "increasing": False}),

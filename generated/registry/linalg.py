@@ -406,6 +406,8 @@ OPS = (
         {"composite": True, "differentiable": True, "tags": ("core",)},
     ),
     (SCHEMAS["_cdist_forward.out"], CopiedOut(functions._cdist_forward), {"boxed": True}),
+    (SCHEMAS["_euclidean_dist"], functions._euclidean_dist, {"composite": True, "differentiable": True}),
+    (SCHEMAS["_euclidean_dist.out"], CopiedOut(functions._euclidean_dist), {"boxed": True}),
     (SCHEMAS["pdist"], functions.pdist, {"composite": True, "autocast": {"npu": "fp32"}}),
     (
         SCHEMAS["_pdist_forward"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -210,10 +211,29 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = Non
     for name, tensor in (("X1", x1), ("X2", x2)):
         if not tensor.is_floating_point():
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {tensor.dtype.storage_name}")
-    if x1.element_size() == 2 and x1.numel() and x2.numel():
+    by_product = p == 2 and _is_by_product(x1, x2, compute_mode)
+    if x1.element_size() == 2 and x1.numel() and x2.numel() and not by_product:
         raise NotImplementedError(f"\"cdist\" not implemented for '{x1.dtype.storage_name}'")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     if x1.dtype is not x2.dtype:
         raise RuntimeError(f"expected scalar type {x1.dtype.storage_name} but found {x2.dtype.storage_name}")
-    return ops._cdist_forward(x1, x2, p, compute_mode)
+    return _distances_by_product(x1, x2) if by_product else ops._cdist_forward(x1, x2, p, compute_mode)
+
+
+_BY_PRODUCT, _ONE_BY_ONE = 1, 2  # compute modes
+_FEW_ROWS = 25  # whose differences are not too many to be computed exactly
+
+
+def _is_by_product(x1: Tensor, x2: Tensor, compute_mode: int | None) -> bool:
+    if not (x1.numel() and x2.numel()) or compute_mode == _ONE_BY_ONE:
+        return False
+    return compute_mode == _BY_PRODUCT or x1.size(-2) > _FEW_ROWS or x2.size(-2) > _FEW_ROWS
+
+
+def _distances_by_product(x1: Tensor, x2: Tensor) -> Tensor:
+    batch = broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
+    rows, columns = x1.size(-2), x2.size(-2)
+    if prod(batch) != 1:
+        x1, x2 = [each.expand((*batch, *each.shape[-2:])).reshape((-1, *each.shape[-2:])) for each in (x1, x2)]
+    return ops._euclidean_dist(x1, x2).view((*batch, rows, columns))

@@ -58,6 +58,12 @@ CALLS = {
         lambda: T.cdist(T.ones(2, 3) * 1j, T.zeros(4, 3) * 1j),
         lambda: T.cdist(T.ones(0, 3), T.zeros(4, 3)),
         lambda: T.cdist(T.ones(2, 0), T.zeros(4, 0)),
+        lambda: T.cdist(T.arange(60.0).reshape(30, 2), T.ones(2, 2)),
+        lambda: T.cdist(T.arange(60.0).reshape(30, 2), T.ones(3, 1, 2, 2)).stride(),
+        lambda: T.cdist(T.ones(30, 2, dtype=T.float16), T.ones(2, 2, dtype=T.float16)),
+        lambda: T.cdist(T.ones(25, 2, dtype=T.float16), T.ones(2, 2, dtype=T.float16)),
+        lambda: T.cdist(T.ones(3, 2, dtype=T.bfloat16), T.ones(2, 2).bfloat16(), compute_mode="use_mm_for_euclid_dist"),
+        lambda: T.cdist(T.ones(30, 2).bfloat16(), T.ones(2, 2).bfloat16(), compute_mode="donot_use_mm_for_euclid_dist"),
     ],
     "chain_matmul": lambda T, t, m: [
         lambda: T.chain_matmul(T.ones(2, 3)),

@@ -51,6 +51,13 @@ def cdist_grads(grad, x1, x2, p, result):
     return slopes.sum(-2), -slopes.sum(-3)
 
 
+def euclidean_dist_grads(grad, x1, x2, result):
+    """Gradients of the distances of all rows of one matrix from those of another, where these come from a product."""
+    slopes = (grad / result).masked_fill(result == 0, 0)
+    x1_grad = x1 * slopes.sum(-1, True) - slopes.matmul(x2)
+    return x1_grad, x2 * slopes.sum(-2).unsqueeze(-1) - slopes.mT.matmul(x1)
+
+
 def pdist_backward(grad, self, p, result):
     """Gradient of the distances of all pairs of rows."""
     first, second = pairs_of_rows(self)
