@@ -114,7 +114,7 @@ class Function:
     @property
     def ends_late(self) -> bool:
         """Whether something is to be done with the result, or with what the call has changed."""
-        saves = bool(self.recording and (self.recording.after or self.recording.refusal))
+        saves = bool(self.recording and (self.recording.after or self.recording.complex_check))
         return self.marks_requires_grad or bool(self.marks) or saves
 
     @property

@@ -25,7 +25,7 @@ class Recording:
     ``may``      the quick test that lets nearly all calls without gradients pass
     ``edges``    one per differentiable input
     ``wanted``   whether any edge leads anywhere
-    ``refusal``  the check, once the kernel has run, that no tensor is complex
+    ``complex_check``  the check, once the kernel has run, that no tensor is complex
     ``values``   the fields of the node for numbers, shapes and the like: the assignments, without the node
     ``kept``     the inputs that are kept, one expression each
     ``after``    what is kept once the kernel has run: outputs, and the inputs that it changes
@@ -37,7 +37,7 @@ class Recording:
     edges: tuple[Edge, ...]
     wanted: str
     next_edges: str
-    refusal: str | None
+    complex_check: str | None
     values: tuple[str, ...]
     kept: tuple[str, ...]
     after: tuple[str, ...]
@@ -63,7 +63,7 @@ def recording_of(model: Model, op: Op) -> Recording | None:
         edges=tuple(_edge(argument, alone, single) for argument in edges),
         wanted=" or ".join(_is_wanted(argument, alone) for argument in edges),
         next_edges=_next_edges(edges),
-        refusal=_refusal(op, derivative),
+        complex_check=_complex_check(op, derivative),
         values=_values(model, op, derivative),
         kept=tuple(_kept(derivative, op, use) for use in derivative.saved_before),
         after=tuple(_kept_after(derivative, op, use) for use in derivative.saved_after),
@@ -94,7 +94,7 @@ def _edge(argument: Argument, alone: bool, single: bool) -> Edge:
     return Edge(_variable(argument, alone), lookup)
 
 
-def _refusal(op: Op, derivative: Derivative) -> str | None:
+def _complex_check(op: Op, derivative: Derivative) -> str | None:
     if not derivative.refuses_complex or op.kind == "inplace":  # which PyTorch does not refuse
         return None
     return f'refuse_complex("{op.schema.name}", {comma_separated(edge.python_name for edge in derivative.edges)})'

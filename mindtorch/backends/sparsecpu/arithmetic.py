@@ -13,7 +13,7 @@ from mindtorch._support import errors
 from mindtorch.backends.cpu.common.checks import scalar_name
 from mindtorch.backends.cpu.common.computing import MIXED
 from mindtorch.backends.cpu.common.numbers import is_one
-from mindtorch.backends.cpu.common.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED
+from mindtorch.backends.cpu.common.unsupported_dtypes import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.pointwise import deliver, on_values, on_values_kernels
 from mindtorch.dispatch.registry import kernel_table, register_kernels

@@ -7,11 +7,11 @@ import mindtorch as torch
 from mindtorch._core.promotion import INT64
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
-from mindtorch.backends.cpu.common.refusals import refused
+from mindtorch.backends.cpu.common.unsupported_dtypes import raising
 from mindtorch.dispatch.registry import kernel_table, register_kernel, register_op, unregister_op
 
 FLOATS_ONLY = Op(loops(np.logaddexp, FLOATS))
-OWN_TEXT = Op(loops(np.exp2, FLOATS), refusals=refused(RuntimeError, "twice takes no {dtype}", INT64))
+OWN_TEXT = Op(loops(np.exp2, FLOATS), unsupported=raising(RuntimeError, "twice takes no {dtype}", INT64))
 
 
 @pytest.fixture

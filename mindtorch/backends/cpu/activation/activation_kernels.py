@@ -8,7 +8,7 @@ from mindtorch.backends.cpu.common import activations, arithmetic
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops, widened
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.numbers import LARGEST, checked_number, parameter, wide_parameter
-from mindtorch.backends.cpu.common.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
+from mindtorch.backends.cpu.common.unsupported_dtypes import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, raising
 from mindtorch.backends.cpu.comparison.choosing import clamp
 from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.iterator import check_same_dtype
@@ -22,35 +22,36 @@ _FLOAT_OR_COMPLEX = (*FLOATS, *COMPLEX)
 relu = unary(
     Op(
         loops(arithmetic.relu, REAL_NUMBERS),
-        refusals=refused(RuntimeError, "Boolean inputs not supported for relu", BOOL)
-        | refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX),
+        unsupported=raising(RuntimeError, "Boolean inputs not supported for relu", BOOL)
+        | raising(NotImplementedError, "clamp is not supported for complex types", *COMPLEX),
     )
 )
 _NO_THRESHOLD = not_implemented("threshold_cpu", BOOL, *COMPLEX)
-_THRESHOLD = Op(loops(arithmetic.threshold, REAL_NUMBERS), refusals=_NO_THRESHOLD, check_overlap=False)
-_THRESHOLD_BACKWARD = Op(loops(arithmetic.threshold_backward, REAL_NUMBERS), refusals=_NO_THRESHOLD)
+_THRESHOLD = Op(loops(arithmetic.threshold, REAL_NUMBERS), unsupported=_NO_THRESHOLD, check_overlap=False)
+_THRESHOLD_BACKWARD = Op(loops(arithmetic.threshold_backward, REAL_NUMBERS), unsupported=_NO_THRESHOLD)
 _HARDTANH_BACKWARD = Op(
     compiled("hardtanh_backward", loops(arithmetic.hardtanh_backward, FLOATS)),
-    refusals=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING),
+    unsupported=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING),
 )
 _LEAKY_RELU = Op(
     compiled("leaky_relu", loops(arithmetic.leaky_relu, FLOATS)),
-    refusals=not_implemented("leaky_relu_cpu", *ONLY_FLOATING),
+    unsupported=not_implemented("leaky_relu_cpu", *ONLY_FLOATING),
 )
 _LEAKY_RELU_BACKWARD = Op(
-    loops(arithmetic.leaky_relu_backward, FLOATS), refusals=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING)
+    loops(arithmetic.leaky_relu_backward, FLOATS),
+    unsupported=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING),
 )
 
 _HARDSHRINK = Op(
     compiled("hardshrink", loops(arithmetic.hardshrink, FLOATS)),
-    refusals=not_implemented("hardshrink_cpu", *ONLY_FLOATING),
+    unsupported=not_implemented("hardshrink_cpu", *ONLY_FLOATING),
 )
 _HARDSHRINK_BACKWARD = Op(
     compiled("hardshrink_backward", loops(arithmetic.hardshrink_backward, FLOATS)),
-    refusals=not_implemented("shrink_backward_cpu", *ONLY_FLOATING),
+    unsupported=not_implemented("shrink_backward_cpu", *ONLY_FLOATING),
 )
 _SOFTSHRINK = Op(compiled("softshrink", loops(arithmetic.softshrink, FLOATS)))
-_prelu = binary(Op(loops(arithmetic.prelu, FLOATS), refusals=not_implemented("prelu_cpu", *ONLY_FLOATING)))
+_prelu = binary(Op(loops(arithmetic.prelu, FLOATS), unsupported=not_implemented("prelu_cpu", *ONLY_FLOATING)))
 
 
 def prelu(input: Array, weight: Array) -> Array:
@@ -133,11 +134,11 @@ def leaky_relu_backward(
 
 _NO_GELU = not_implemented("GeluKernelImpl", *ONLY_FLOATING)
 _NO_GELU_BACKWARD = not_implemented("GeluBackwardKernelImpl", *ONLY_FLOATING)
-_GELU = unary(Op(compiled("gelu", loops(activations.gelu, FLOATS)), refusals=_NO_GELU))
-_GELU_TANH = unary(Op(compiled("gelu_tanh", loops(activations.gelu_tanh, FLOATS)), refusals=_NO_GELU))
-_GELU_BACKWARD = Op(compiled("gelu_backward", loops(activations.gelu_backward, FLOATS)), refusals=_NO_GELU_BACKWARD)
+_GELU = unary(Op(compiled("gelu", loops(activations.gelu, FLOATS)), unsupported=_NO_GELU))
+_GELU_TANH = unary(Op(compiled("gelu_tanh", loops(activations.gelu_tanh, FLOATS)), unsupported=_NO_GELU))
+_GELU_BACKWARD = Op(compiled("gelu_backward", loops(activations.gelu_backward, FLOATS)), unsupported=_NO_GELU_BACKWARD)
 _GELU_TANH_BACKWARD = Op(
-    compiled("gelu_backward_tanh", loops(activations.gelu_tanh_backward, FLOATS)), refusals=_NO_GELU_BACKWARD
+    compiled("gelu_backward_tanh", loops(activations.gelu_tanh_backward, FLOATS)), unsupported=_NO_GELU_BACKWARD
 )
 
 
@@ -153,52 +154,53 @@ def gelu_backward(grad_output: Array, input: Array, approximate: str = "none", o
 silu = unary(
     Op(
         compiled("silu", loops(activations.silu, _FLOAT_OR_COMPLEX)),
-        refusals=not_implemented("silu_cpu", *INTEGRAL_OR_BOOL),
+        unsupported=not_implemented("silu_cpu", *INTEGRAL_OR_BOOL),
     )
 )
 _SILU_BACKWARD = Op(
     compiled("silu_backward", loops(activations.silu_backward, _FLOAT_OR_COMPLEX)),
-    refusals=not_implemented("silu_backward_cpu", *INTEGRAL_OR_BOOL),
+    unsupported=not_implemented("silu_backward_cpu", *INTEGRAL_OR_BOOL),
 )
 mish = unary(
-    Op(compiled("mish", loops(activations.mish, FLOATS)), refusals=not_implemented("mish_cpu", *ONLY_FLOATING))
+    Op(compiled("mish", loops(activations.mish, FLOATS)), unsupported=not_implemented("mish_cpu", *ONLY_FLOATING))
 )
 hardswish = unary(
     Op(
         compiled("hardswish", loops(activations.hardswish, FLOATS)),
-        refusals=not_implemented("hardswish_cpu", *ONLY_FLOATING),
+        unsupported=not_implemented("hardswish_cpu", *ONLY_FLOATING),
     )
 )
 hardsigmoid = unary(
     Op(
         compiled("hardsigmoid", loops(activations.hardsigmoid, FLOATS)),
-        refusals=not_implemented("hardsigmoid_cpu", *ONLY_FLOATING),
+        unsupported=not_implemented("hardsigmoid_cpu", *ONLY_FLOATING),
     )
 )
 _HARDSWISH_BACKWARD = Op(
     compiled("hardswish_backward", loops(activations.hardswish_backward, FLOATS)),
-    refusals=not_implemented("hardswish_backward_cpu", *ONLY_FLOATING),
+    unsupported=not_implemented("hardswish_backward_cpu", *ONLY_FLOATING),
 )
 _HARDSIGMOID_BACKWARD = Op(
     compiled("hardsigmoid_backward", loops(activations.hardsigmoid_backward, FLOATS)),
-    refusals=not_implemented("hardsigmoid_backward", *ONLY_FLOATING),
+    unsupported=not_implemented("hardsigmoid_backward", *ONLY_FLOATING),
 )
 _LOG_SIGMOID_BACKWARD = Op(
     compiled("log_sigmoid_backward", loops(activations.log_sigmoid_backward, FLOATS)),
-    refusals=not_implemented("log_sigmoid_backward_cpu", *ONLY_FLOATING),
+    unsupported=not_implemented("log_sigmoid_backward_cpu", *ONLY_FLOATING),
 )
 _NO_ELU_BACKWARD = not_implemented("elu_backward_cpu", *ONLY_FLOATING)
-_ELU_BACKWARD = Op(compiled("elu_backward", loops(activations.elu_backward, FLOATS)), refusals=_NO_ELU_BACKWARD)
+_ELU_BACKWARD = Op(compiled("elu_backward", loops(activations.elu_backward, FLOATS)), unsupported=_NO_ELU_BACKWARD)
 _ELU_BACKWARD_OF_RESULT = Op(
-    compiled("elu_backward_is_result", loops(activations.elu_backward_of_result, FLOATS)), refusals=_NO_ELU_BACKWARD
+    compiled("elu_backward_is_result", loops(activations.elu_backward_of_result, FLOATS)), unsupported=_NO_ELU_BACKWARD
 )
-_ELU = Op(compiled("elu", loops(activations.elu, FLOATS)), refusals=not_implemented("elu_cpu", *ONLY_FLOATING))
+_ELU = Op(compiled("elu", loops(activations.elu, FLOATS)), unsupported=not_implemented("elu_cpu", *ONLY_FLOATING))
 _SOFTPLUS = Op(
-    compiled("softplus", loops(activations.softplus, FLOATS)), refusals=not_implemented("softplus_cpu", *ONLY_FLOATING)
+    compiled("softplus", loops(activations.softplus, FLOATS)),
+    unsupported=not_implemented("softplus_cpu", *ONLY_FLOATING),
 )
 _SOFTPLUS_BACKWARD = Op(
     compiled("softplus_backward", loops(activations.softplus_backward, FLOATS)),
-    refusals=not_implemented("softplus_backward_cpu", *ONLY_FLOATING),
+    unsupported=not_implemented("softplus_backward_cpu", *ONLY_FLOATING),
 )
 
 

@@ -6,7 +6,7 @@ from mindtorch._core.promotion import COMPLEX, int_to_float
 from mindtorch.backends.cpu.common import activations
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import unary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     INTEGRAL_OR_BOOL,
     not_implemented,
 )
@@ -25,7 +25,7 @@ sigmoid = unary(
 )
 _SIGMOID_BACKWARD = Op(
     compiled("sigmoid_backward", loops(activations.sigmoid_backward, _FLOAT_OR_COMPLEX)),
-    refusals=not_implemented("sigmoid_backward_cpu", *INTEGRAL_OR_BOOL),
+    unsupported=not_implemented("sigmoid_backward_cpu", *INTEGRAL_OR_BOOL),
 )
 
 

@@ -10,7 +10,7 @@ from mindtorch.backends.cpu.common.casting import row_major
 from mindtorch.backends.cpu.common.computing import FLOATS, NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, binary_with_alpha, unary
 from mindtorch.backends.cpu.common.numbers import checked_number, is_one
-from mindtorch.backends.cpu.common.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
+from mindtorch.backends.cpu.common.unsupported_dtypes import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
 from mindtorch.iterator.constants import constant
 
 Array = np.ndarray
@@ -76,12 +76,12 @@ _DIV = Op(loops(np.divide, (*FLOATS, *COMPLEX)), int_to_float, exact_numbers=Tru
 div = binary(_DIV)
 _DIV_FLOOR = Op(
     loops(arithmetic.divide_integers_down, INTEGRAL) | loops(paired.floor_divide, FLOATS),
-    refusals=not_implemented("div_floor_cpu", BOOL, *COMPLEX),
+    unsupported=not_implemented("div_floor_cpu", BOOL, *COMPLEX),
     exact_numbers=True,
 )
 _DIV_TRUNC = Op(  # of 16-bit floats, torch rounds the quotient before it is cut
     loops(arithmetic.divide_integers_to_zero, INTEGRAL) | loops(arithmetic.divide_to_zero, (*FLOATS, HALF, BFLOAT16)),
-    refusals=not_implemented("div_trunc_cpu", BOOL, *COMPLEX),
+    unsupported=not_implemented("div_trunc_cpu", BOOL, *COMPLEX),
     exact_numbers=True,
 )
 _DIV_BY_MODE = {None: _DIV, "floor": _DIV_FLOOR, "trunc": _DIV_TRUNC}
@@ -89,7 +89,7 @@ floor_divide = binary(_DIV_FLOOR)
 remainder = binary(
     Op(
         loops(arithmetic.remainder_of_integers, INTEGRAL) | loops(paired.remainder, FLOATS),
-        refusals=not_implemented("remainder_cpu", BOOL, *COMPLEX),
+        unsupported=not_implemented("remainder_cpu", BOOL, *COMPLEX),
     )
 )
 
@@ -108,7 +108,7 @@ _POW = Op(
     loops(arithmetic.power_of_integers, INTEGRAL)
     | loops(arithmetic.power, FLOATS)
     | loops(arithmetic.complex_power, COMPLEX),
-    refusals=not_implemented("pow", BOOL),
+    unsupported=not_implemented("pow", BOOL),
 )
 _POW_BY_NUMBER = replace(_POW, plain_numbers=True)
 # Exponents for which there is something better than the general power, in floating point.

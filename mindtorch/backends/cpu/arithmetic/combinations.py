@@ -7,7 +7,7 @@ from mindtorch.backends.cpu.common import arithmetic
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import FLOATS, NUMBERS, Op, compute, loops, widened
 from mindtorch.backends.cpu.common.numbers import checked_number
-from mindtorch.backends.cpu.common.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented
+from mindtorch.backends.cpu.common.unsupported_dtypes import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented
 from mindtorch.backends.cpu.compiled.choice import compiled
 
 Array = np.ndarray
@@ -20,15 +20,15 @@ _LERP_LOOPS = compiled("lerp_Tensor", loops(arithmetic.lerp, _FLOAT_OR_COMPLEX))
 _LERP_BY_NUMBER = Op(
     _LERP_LOOPS,
     compute_dtype=first,
-    refusals=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
+    unsupported=not_implemented("lerp_kernel_scalar", *INTEGRAL_OR_BOOL),
     exact_numbers=True,
     plain_numbers=True,
 )
 _NO_LERP = not_implemented("lerp_kernel_tensor", *INTEGRAL_OR_BOOL)
-_LERP_BY_0_DIM = Op(_LERP_LOOPS, refusals=_NO_LERP)
-_LERP = Op(_LERP_LOOPS, refusals=_NO_LERP, same_dtype_out=True)
+_LERP_BY_0_DIM = Op(_LERP_LOOPS, unsupported=_NO_LERP)
+_LERP = Op(_LERP_LOOPS, unsupported=_NO_LERP, same_dtype_out=True)
 _ADDCMUL = Op(
-    compiled("addcmul", loops(arithmetic.addcmul, NUMBERS)), refusals=not_implemented("addcmul_cpu_out", BOOL)
+    compiled("addcmul", loops(arithmetic.addcmul, NUMBERS)), unsupported=not_implemented("addcmul_cpu_out", BOOL)
 )
 _ADDCDIV = Op(compiled("addcdiv", loops(arithmetic.addcdiv, _FLOAT_OR_COMPLEX)))
 

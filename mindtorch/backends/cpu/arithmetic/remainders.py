@@ -10,7 +10,7 @@ from mindtorch._core.promotion import (
 from mindtorch.backends.cpu.common import arithmetic, paired, parts
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     ONLY_INTEGRAL,
     not_implemented,
 )
@@ -19,10 +19,10 @@ from mindtorch.backends.cpu.common.refusals import (
 fmod = binary(
     Op(
         loops(parts.remainder_of_integers, INTEGRAL) | loops(paired.fmod, FLOATS),
-        refusals=not_implemented("fmod_cpu", BOOL, *COMPLEX),
+        unsupported=not_implemented("fmod_cpu", BOOL, *COMPLEX),
     )
 )
-gcd = binary(Op(loops(np.gcd, INTEGRAL), refusals=not_implemented("gcd_cpu", BOOL, *ONLY_INTEGRAL)))
+gcd = binary(Op(loops(np.gcd, INTEGRAL), unsupported=not_implemented("gcd_cpu", BOOL, *ONLY_INTEGRAL)))
 lcm = binary(
-    Op(loops(arithmetic.least_common_multiple, INTEGRAL), refusals=not_implemented("lcm_cpu", BOOL, *ONLY_INTEGRAL))
+    Op(loops(arithmetic.least_common_multiple, INTEGRAL), unsupported=not_implemented("lcm_cpu", BOOL, *ONLY_INTEGRAL))
 )

@@ -8,10 +8,10 @@ from mindtorch.backends.cpu.common import arithmetic, halves
 from mindtorch.backends.cpu.common.casting import row_major
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, loops
 from mindtorch.backends.cpu.common.elementwise import is_plain, unary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     BOOL_NEGATED,
     not_implemented,
-    refused,
+    raising,
 )
 
 Array = np.ndarray
@@ -23,13 +23,13 @@ neg = unary(
         loops(arithmetic.negative, REAL_NUMBERS)
         | loops(arithmetic.negative_of_complex, COMPLEX)
         | loops(halves.negative, (HALF, BFLOAT16)),
-        refusals=refused(RuntimeError, BOOL_NEGATED, BOOL),
+        unsupported=raising(RuntimeError, BOOL_NEGATED, BOOL),
     )
 )
 _abs = unary(
     Op(
         loops(np.absolute, REAL_NUMBERS) | loops(halves.absolute, (HALF, BFLOAT16)),
-        refusals=not_implemented("abs_cpu", BOOL),
+        unsupported=not_implemented("abs_cpu", BOOL),
     )
 )
 _abs_of_complex = unary(Op(loops(np.absolute, COMPLEX), result_dtype=real_of))
@@ -37,7 +37,7 @@ _SIGN_OF_REAL = loops(arithmetic.copy, (BOOL,)) | loops(np.sign, INTEGRAL) | loo
 sign = unary(
     Op(
         _SIGN_OF_REAL,
-        refusals=refused(
+        unsupported=raising(
             NotImplementedError,
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
             *COMPLEX,

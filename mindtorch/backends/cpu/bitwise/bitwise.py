@@ -7,7 +7,7 @@ import numpy as np
 from mindtorch._core.promotion import BOOL, INTEGRAL
 from mindtorch.backends.cpu.common.computing import Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary, predicate, unary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     ONLY_INTEGRAL,
     not_implemented,
 )
@@ -23,7 +23,7 @@ logical_xor = predicate(np.logical_xor, binary)
 
 
 def _bitwise(function: Any, name: str, factory: Any = binary) -> Any:
-    return factory(Op(loops(function, INTEGERS), refusals=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
+    return factory(Op(loops(function, INTEGERS), unsupported=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
 
 
 bitwise_not = _bitwise(np.bitwise_not, "bitwise_not", unary)

@@ -10,7 +10,7 @@ from mindtorch._core.promotion import (
 )
 from mindtorch.backends.cpu.common.computing import Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     ONLY_INTEGRAL,
     not_implemented,
 )
@@ -19,7 +19,7 @@ from mindtorch.backends.cpu.common.refusals import (
 
 
 def _shift(function: Any, name: str) -> Any:
-    return binary(Op(loops(function, INTEGRAL), refusals=not_implemented(f"{name}_cpu", BOOL, *ONLY_INTEGRAL)))
+    return binary(Op(loops(function, INTEGRAL), unsupported=not_implemented(f"{name}_cpu", BOOL, *ONLY_INTEGRAL)))
 
 
 bitwise_left_shift = _shift(np.left_shift, "lshift")

@@ -16,7 +16,7 @@ from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HA
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu.common import halves
-from mindtorch.backends.cpu.common.refusals import Refusal, no_loop
+from mindtorch.backends.cpu.common.unsupported_dtypes import UnsupportedDtype, no_loop
 from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, is_apart, is_at_hand, may_share, new_array
 from mindtorch.iterator.constants import kept_constant
 
@@ -41,7 +41,7 @@ class Op:
 
     `loops` holds the computations by dtype, called with arrays and perhaps `out`. float16 and bfloat16 rarely have one:
     they are computed in float32 and rounded once. `compute_dtype` gives the dtype of the computation from the operands,
-    `result_dtype` that of the result from it. `refusals` holds the exceptions for the dtypes that torch refuses;
+    `result_dtype` that of the result from it. `unsupported` holds the exceptions for unsupported dtypes;
     other dtypes without a computation have the text of `no_loop`.
     `exact_numbers`: with float16 and bfloat16 a number that is not the first operand is not rounded to the dtype first.
     `same_dtype_out`: `out` must have the dtype of the result, as it must for ops of one operand that don't promote.
@@ -52,7 +52,7 @@ class Op:
     loops: Mapping[NumpyDtype, Loop]
     compute_dtype: Callable[..., NumpyDtype] = common_dtype
     result_dtype: Callable[[NumpyDtype], NumpyDtype] | None = None
-    refusals: Mapping[NumpyDtype, Refusal] = field(default_factory=dict)
+    unsupported: Mapping[NumpyDtype, UnsupportedDtype] = field(default_factory=dict)
     exact_numbers: bool = False
     same_dtype_out: bool = False
     plain_numbers: bool = False
@@ -60,7 +60,7 @@ class Op:
     result_dtypes: Mapping[NumpyDtype, NumpyDtype] = field(init=False)  # by the dtype of the computation
     fits_itself: frozenset[NumpyDtype] = field(init=False)  # dtypes to which results of another dtype are converted
     builders: tuple[Builder, Builder] = field(init=False)  # for several operands and for one
-    refuses_early: bool = field(init=False)
+    rejects_early: bool = field(init=False)
 
     def __post_init__(self) -> None:
         results = {dtype: self.result_dtype(dtype) if self.result_dtype else dtype for dtype in self.loops}
@@ -68,7 +68,7 @@ class Op:
         fitting = [] if self.same_dtype_out else [each for each in results if can_convert(results[each], each)]
         object.__setattr__(self, "fits_itself", frozenset(fitting))
         object.__setattr__(self, "builders", tuple([Builder(self._options(is_one)) for is_one in (False, True)]))
-        object.__setattr__(self, "refuses_early", any(refusal.early for refusal in self.refusals.values()))
+        object.__setattr__(self, "rejects_early", any(each.early for each in self.unsupported.values()))
 
     def _options(self, of_one_operand: bool) -> Options:
         keeps_dtype = of_one_operand and self.compute_dtype is common_dtype and self.result_dtype is None
@@ -115,8 +115,8 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
             return quiet(_run_few_halves, op, loop, operands, out, *params)
     if len(operands) == 2 and not params and (result := _broadcast(op, *operands, out)) is not None:
         return result
-    if op.refuses_early and any([getattr(each, "dtype", None) in op.refusals for each in operands]):
-        refuse(op, op.compute_dtype(*operands), early=True)
+    if op.rejects_early and any([getattr(each, "dtype", None) in op.unsupported for each in operands]):
+        reject(op, op.compute_dtype(*operands), early=True)
     builder = op.builders[len(operands) == 1]
     if out is None or _is_for_few(out, operands):
         plan = builder.plan((None,), operands)
@@ -133,7 +133,7 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
     if type(loop) is np.ufunc and plan.is_uniform and (plan.numel <= BLOCK or not plan.only_numpy):
         quiet(_run_ufunc, loop, params, plan.result_dtype, *iterator.arrays)
     else:
-        refuse(op, plan.dtype, early=False)
+        reject(op, plan.dtype, early=False)
         quiet(_run, op, iterator, params, out is not None)
     return iterator.arrays[0]
 
@@ -221,11 +221,11 @@ def _writer(op: Op, loop: Loop, out: Any, shape: tuple[int, ...], operands: list
     return partial(loop, casting="unsafe") if converts and can_convert(result_dtype, out.dtype) else None
 
 
-def refuse(op: Op, dtype: NumpyDtype, early: bool) -> None:
+def reject(op: Op, dtype: NumpyDtype, early: bool) -> None:
     """Raises the error for a dtype that an op does not take: some ops raise it before any other check."""
-    refusal = op.refusals.get(dtype)
-    if refusal is not None and refusal.early >= early:
-        raise refusal(dtype)
+    unsupported = op.unsupported.get(dtype)
+    if unsupported is not None and unsupported.early >= early:
+        raise unsupported(dtype)
     if not early and widened(dtype) not in op.loops:
         raise no_loop(op, dtype)
 
@@ -337,7 +337,7 @@ def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) ->
     if type(first) is not Array or first.size > BLOCK or not first.flags.c_contiguous:
         return None
     dtype, shape = first.dtype, first.shape
-    if dtype in op.loops or dtype in op.refusals:
+    if dtype in op.loops or dtype in op.unsupported:
         return None
     if out is not None:
         others = [each for each in operands if type(each) is Array and each is not out]

@@ -16,7 +16,7 @@ from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import are_plain, binary
 from mindtorch.backends.cpu.common.numbers import checked_number
-from mindtorch.backends.cpu.common.refusals import not_implemented, refused
+from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented, raising
 from mindtorch.iterator import BLOCK, Builder, Options, is_at_hand, new_array
 
 Array = np.ndarray
@@ -25,23 +25,23 @@ _REAL = (BOOL, *REAL_NUMBERS)
 
 
 # -------------------- limits --------------------
-_NO_COMPLEX_CLAMP = refused(NotImplementedError, "clamp is not supported for complex types", *COMPLEX)
+_NO_COMPLEX_CLAMP = raising(NotImplementedError, "clamp is not supported for complex types", *COMPLEX)
 maximum = binary(
     Op(
         loops(np.maximum, _REAL),
-        refusals=refused(RuntimeError, "maximum not implemented for complex tensors.", *COMPLEX),
+        unsupported=raising(RuntimeError, "maximum not implemented for complex tensors.", *COMPLEX),
     )
 )
 minimum = binary(
     Op(
         loops(np.minimum, _REAL),
-        refusals=refused(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
+        unsupported=raising(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
     )
 )
-_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), refusals=not_implemented("clamp_cpu", BOOL, *COMPLEX))
+_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), unsupported=not_implemented("clamp_cpu", BOOL, *COMPLEX))
 _CLAMP_BY_NUMBERS = Op(
     loops(arithmetic.clamp, REAL_NUMBERS),
-    refusals=_NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL),
+    unsupported=_NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL),
     same_dtype_out=True,
     plain_numbers=True,
 )
@@ -52,8 +52,8 @@ def _limit(by_one: Any, function: Any, name: str) -> tuple[Any, Any]:
     by_number = _NO_COMPLEX_CLAMP | not_implemented(f"clamp_{name}_scalar_cpu", BOOL)
     by_tensor = not_implemented(f"{function.__name__}_cpu", *COMPLEX)
     return (
-        Op(loops(by_one, REAL_NUMBERS), refusals=by_number, same_dtype_out=True, plain_numbers=True),
-        Op(loops(function, _REAL), refusals=by_tensor),
+        Op(loops(by_one, REAL_NUMBERS), unsupported=by_number, same_dtype_out=True, plain_numbers=True),
+        Op(loops(function, _REAL), unsupported=by_tensor),
     )
 
 

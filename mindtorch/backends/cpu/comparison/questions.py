@@ -14,9 +14,9 @@ from mindtorch._core.promotion import (
 from mindtorch.backends.cpu.common import parts
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     INTEGRAL_OR_BOOL,
-    refused,
+    raising,
     without_complex,
 )
 
@@ -28,13 +28,13 @@ _INTEGERS = (BOOL, *INTEGRAL)
 fmax = binary(
     Op(
         loops(np.fmax, _INTEGERS) | loops(parts.larger, FLOATS),
-        refusals=without_complex("fmax not implemented for complex tensors."),
+        unsupported=without_complex("fmax not implemented for complex tensors."),
     )
 )
 fmin = binary(
     Op(
         loops(np.fmin, _INTEGERS) | loops(parts.smaller, FLOATS),
-        refusals=without_complex("fmin not implemented for complex tensors."),
+        unsupported=without_complex("fmin not implemented for complex tensors."),
     )
 )
 
@@ -45,7 +45,11 @@ fmin = binary(
 def _question(name: str, of_floats: Any, of_integers: Any, no_complex: Any) -> Any:
     """A kernel whose result, and whose `out`, is bool."""
     answer = unary(
-        Op(loops(of_integers, INTEGRAL_OR_BOOL) | loops(of_floats, FLOATS), result_dtype=to_bool, refusals=no_complex)
+        Op(
+            loops(of_integers, INTEGRAL_OR_BOOL) | loops(of_floats, FLOATS),
+            result_dtype=to_bool,
+            unsupported=no_complex,
+        )
     )
 
     def kernel(input: Array, out: Array | None = None) -> Array:
@@ -60,7 +64,7 @@ signbit = _question(
     "signbit",
     parts.signbit,
     parts.is_negative,
-    refused(NotImplementedError, "signbit is not implemented for complex tensors.", *COMPLEX),
+    raising(NotImplementedError, "signbit is not implemented for complex tensors.", *COMPLEX),
 )
 isposinf = _question(
     "isposinf",

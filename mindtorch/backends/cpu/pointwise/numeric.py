@@ -25,7 +25,7 @@ from mindtorch.backends.cpu.common import arithmetic, paired, parts
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, is_plain, unary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     INTEGRAL_OR_BOOL,
     ONLY_FLOATING,
     not_implemented,
@@ -38,12 +38,12 @@ _REAL = (BOOL, *REAL_NUMBERS)
 
 
 # -------------------- remainders and divisors --------------------
-frac = unary(Op(loops(parts.fraction, FLOATS), refusals=not_implemented("frac_cpu", *ONLY_FLOATING)))
+frac = unary(Op(loops(parts.fraction, FLOATS), unsupported=not_implemented("frac_cpu", *ONLY_FLOATING)))
 
 
 # -------------------- the larger and the smaller one --------------------
 _HEAVISIDE = Op(
-    loops(parts.heaviside, _REAL), refusals=without_complex("heaviside is not yet implemented for complex tensors.")
+    loops(parts.heaviside, _REAL), unsupported=without_complex("heaviside is not yet implemented for complex tensors.")
 )
 
 
@@ -55,7 +55,7 @@ def heaviside(input: Array, values: Array, out: Array | None = None) -> Array:
 
 
 # -------------------- signs and infinities --------------------
-copysign = binary(Op(loops(np.copysign, FLOATS), int_to_float, refusals=not_implemented("copysign_cpu", *COMPLEX)))
+copysign = binary(Op(loops(np.copysign, FLOATS), int_to_float, unsupported=not_implemented("copysign_cpu", *COMPLEX)))
 _COPY = Op(loops(arithmetic.copy, INTEGRAL_OR_BOOL))
 _NAN_TO_NUM = Op(compiled("nan_to_num", loops(parts.nan_to_num, (*FLOATS, *COMPLEX))))
 
@@ -120,7 +120,7 @@ def frexp(input: Array, out: tuple[Array, Array] | None = None) -> tuple[Array, 
 
 
 # What float16 and bfloat16 are computed in, float32, has other neighbours.
-_NEXTAFTER = Op(loops(np.nextafter, FLOATS), refusals=not_implemented("nextafter_cpu", *ONLY_FLOATING))
+_NEXTAFTER = Op(loops(np.nextafter, FLOATS), unsupported=not_implemented("nextafter_cpu", *ONLY_FLOATING))
 _NEXTAFTER_NARROW = {dtype: Op({FLOAT: partial(parts.next_narrow, dtype)}) for dtype in (HALF, BFLOAT16)}
 
 
@@ -129,17 +129,20 @@ def nextafter(input: Array, other: Array, out: Array | None = None) -> Array:
 
 
 # -------------------- roots and logarithms of sums --------------------
-hypot = binary(Op(loops(paired.hypot, FLOATS), refusals=not_implemented("hypot_cpu", *ONLY_FLOATING)))
+hypot = binary(Op(loops(paired.hypot, FLOATS), unsupported=not_implemented("hypot_cpu", *ONLY_FLOATING)))
 logaddexp = binary(
     Op(
         compiled("logaddexp", loops(paired.logaddexp, FLOATS)) | loops(parts.logaddexp_of_complex, COMPLEX),
-        refusals=not_implemented("logaddexp_cpu", *INTEGRAL_OR_BOOL),
+        unsupported=not_implemented("logaddexp_cpu", *INTEGRAL_OR_BOOL),
     )
 )
 logaddexp2 = binary(
-    Op(compiled("logaddexp2", loops(np.logaddexp2, FLOATS)), refusals=not_implemented("logaddexp2_cpu", *ONLY_FLOATING))
+    Op(
+        compiled("logaddexp2", loops(np.logaddexp2, FLOATS)),
+        unsupported=not_implemented("logaddexp2_cpu", *ONLY_FLOATING),
+    )
 )
-_LOGIT = Op(loops(parts.logit, FLOATS), int_to_float, refusals=not_implemented("logit_cpu", *COMPLEX))
+_LOGIT = Op(loops(parts.logit, FLOATS), int_to_float, unsupported=not_implemented("logit_cpu", *COMPLEX))
 
 
 def logit(input: Array, eps: float | None = None, out: Array | None = None) -> Array:
@@ -151,8 +154,8 @@ def logit(input: Array, eps: float | None = None, out: Array | None = None) -> A
 
 def _scaled(factor: float, name: str) -> Any:
     computation = partial(parts.times, factor)
-    refusals = without_complex(f"{name} is not supported for complex tensors.")
-    return unary(Op(loops(computation, FLOATS), int_to_float, refusals=refusals))
+    unsupported = without_complex(f"{name} is not supported for complex tensors.")
+    return unary(Op(loops(computation, FLOATS), int_to_float, unsupported=unsupported))
 
 
 deg2rad = _scaled(np.pi / 180, "deg2rad")

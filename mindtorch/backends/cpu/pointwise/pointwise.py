@@ -9,7 +9,7 @@ from mindtorch.backends.cpu.common import activations, arithmetic
 from mindtorch.backends.cpu.common.casting import row_major
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
-from mindtorch.backends.cpu.common.refusals import (
+from mindtorch.backends.cpu.common.unsupported_dtypes import (
     INTEGRAL_OR_BOOL,
     ONLY_FLOATING,
     no_complex,
@@ -68,10 +68,10 @@ tanh = _analytic(np.tanh)
 asinh = _analytic(np.arcsinh)
 acosh = _analytic(np.arccosh)
 atanh = _analytic(np.arctanh)
-atan2 = binary(Op(loops(np.arctan2, FLOATS), int_to_float, refusals=not_implemented("atan2_cpu", *COMPLEX)))
+atan2 = binary(Op(loops(np.arctan2, FLOATS), int_to_float, unsupported=not_implemented("atan2_cpu", *COMPLEX)))
 _TANH_BACKWARD = Op(
     compiled("tanh_backward", loops(activations.tanh_backward, _FLOAT_OR_COMPLEX)),
-    refusals=not_implemented("tanh_backward_cpu", *INTEGRAL_OR_BOOL),
+    unsupported=not_implemented("tanh_backward_cpu", *INTEGRAL_OR_BOOL),
 )
 
 
@@ -82,18 +82,18 @@ def tanh_backward(grad_output: Array, output: Array, out: Array | None = None) -
 # -------------------- rounding --------------------
 
 
-def _rounding(function: Any, name: str, refusals: dict[Any, Any]) -> Any:
-    refusals = not_implemented(f"{name}_vml_cpu", BOOL, *COMPLEX) | refusals
-    return unary(Op(_UNCHANGED | loops(function, FLOATS), refusals=refusals))
+def _rounding(function: Any, name: str, unsupported: dict[Any, Any]) -> Any:
+    unsupported = not_implemented(f"{name}_vml_cpu", BOOL, *COMPLEX) | unsupported
+    return unary(Op(_UNCHANGED | loops(function, FLOATS), unsupported=unsupported))
 
 
 floor = _rounding(np.floor, "floor", no_complex("floor"))
 ceil = _rounding(np.ceil, "ceil", no_complex("ceil"))
 trunc = _rounding(np.trunc, "trunc", no_complex("trunc"))
 round = _rounding(np.rint, "round", {})
-_ROUND_DECIMALS = Op(loops(arithmetic.round_decimals, FLOATS), refusals=not_implemented("round_cpu", *ONLY_FLOATING))
+_ROUND_DECIMALS = Op(loops(arithmetic.round_decimals, FLOATS), unsupported=not_implemented("round_cpu", *ONLY_FLOATING))
 _ROUND_TO_INTEGERS = Op(
-    loops(arithmetic.round_decimals, FLOATS), refusals=not_implemented("round_vml_cpu", *ONLY_FLOATING)
+    loops(arithmetic.round_decimals, FLOATS), unsupported=not_implemented("round_vml_cpu", *ONLY_FLOATING)
 )
 
 

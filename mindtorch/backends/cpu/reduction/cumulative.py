@@ -11,7 +11,7 @@ from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.common.arithmetic import log1p_of_complex
 from mindtorch.backends.cpu.common.reducing import as_computed, one_dim, running_sum, scalar_name, store, sum_dtype
-from mindtorch.backends.cpu.common.refusals import INTEGRAL_OR_BOOL, not_implemented
+from mindtorch.backends.cpu.common.unsupported_dtypes import INTEGRAL_OR_BOOL, not_implemented
 from mindtorch.iterator import check_distinct
 
 Array = np.ndarray

@@ -113,7 +113,7 @@ def _given_range(range: Sequence[float]) -> tuple[float, float]:
     return low, high
 
 
-# -------------------- refusals --------------------
+# -------------------- unsupported --------------------
 
 
 def _check_counted(name: str, input: Array, has_dtype: bool) -> None:

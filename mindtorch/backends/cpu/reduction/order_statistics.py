@@ -12,16 +12,16 @@ from mindtorch.backends.cpu.common.casting import cast
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.reducing import as_computed, nonempty_dims, one_dim, scalar_name, store
-from mindtorch.backends.cpu.common.refusals import Refusals, not_implemented
+from mindtorch.backends.cpu.common.unsupported_dtypes import UnsupportedDtypes, not_implemented
 from mindtorch.iterator import check_apart, check_distinct, reduced_dims
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
 
 
-def _refuse(input: Array, refusals: Refusals) -> None:
-    if input.dtype in refusals:
-        raise refusals[input.dtype](input.dtype)
+def _refuse(input: Array, unsupported: UnsupportedDtypes) -> None:
+    if input.dtype in unsupported:
+        raise unsupported[input.dtype](input.dtype)
 
 
 def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -> Pair:

@@ -33,8 +33,8 @@ from mindtorch.backends.cpu.common.reducing import (
     store,
     sum_dtype,
 )
-from mindtorch.backends.cpu.common.refusals import not_implemented, refused
 from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_directly, add_up_rows, can_add_up_directly
+from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented, raising
 from mindtorch.iterator import check_distinct, check_result_dtype, reduced_dims
 
 Array = np.ndarray
@@ -139,19 +139,19 @@ _NO_AMAX = not_implemented("max_values_cpu", *COMPLEX)
 _NO_AMIN = not_implemented("min_values_cpu", *COMPLEX)
 
 
-def _refuse(input: Array, refusals: dict[Any, Any]) -> None:
-    if input.dtype in refusals:
-        raise refusals[input.dtype](input.dtype)
+def _refuse(input: Array, unsupported: dict[Any, Any]) -> None:
+    if input.dtype in unsupported:
+        raise unsupported[input.dtype](input.dtype)
 
 
 _LONG_WALK = 1 << 28  # elements
 
 
-def _extreme(op: str, function: Any, refusals: dict[Any, Any], input: Array, dim: Dims, keepdim: bool) -> Array:
+def _extreme(op: str, function: Any, unsupported: dict[Any, Any], input: Array, dim: Dims, keepdim: bool) -> Array:
     dims = nonempty_dims(op, input, dim, shown=dim)
     size = input.size
     if size:
-        _refuse(input, refusals)
+        _refuse(input, unsupported)
     if size >= _LONG_WALK:
         aligned.check_walk(input)
     return quiet(function.reduce, as_computed(input, input.dtype), dims, None, None, keepdim)
@@ -226,8 +226,8 @@ def _extreme_and_index(
 
 
 _NO_INDEX = {
-    op: refused(RuntimeError, f"{op}(): does not support bool input", BOOL)
-    | refused(RuntimeError, f"{op}(): does not support complex input", *COMPLEX)
+    op: raising(RuntimeError, f"{op}(): does not support bool input", BOOL)
+    | raising(RuntimeError, f"{op}(): does not support complex input", *COMPLEX)
     for op in ("argmax", "argmin")
 }
 

@@ -14,8 +14,8 @@ from mindtorch.backends.cpu.common.casting import deliver
 from mindtorch.backends.cpu.common.checks import expect_dtype
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.reducing import as_computed, check_out_dtype, one_dim, store
-from mindtorch.backends.cpu.common.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.backends.cpu.common.summing import add_up
+from mindtorch.backends.cpu.common.unsupported_dtypes import ONLY_FLOATING, not_implemented
 from mindtorch.iterator import BLOCK, check_distinct, is_at_hand
 
 Array = np.ndarray

@@ -8,15 +8,15 @@ from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import moveaxis, take_along_last
 from mindtorch.backends.cpu.common.arithmetic import RANGES
 from mindtorch.backends.cpu.common.reducing import as_computed, check_out_dtype, one_dim, store
-from mindtorch.backends.cpu.common.refusals import refused
+from mindtorch.backends.cpu.common.unsupported_dtypes import raising
 from mindtorch.iterator import new_array
 from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
 
-_NO_SORT = refused(RuntimeError, " Sort does not support complex dtypes on CPU", *COMPLEX)
-_NO_TOPK = refused(RuntimeError, " topk does not support complex dtypes on CPU", *COMPLEX) | refused(
+_NO_SORT = raising(RuntimeError, " Sort does not support complex dtypes on CPU", *COMPLEX)
+_NO_TOPK = raising(RuntimeError, " topk does not support complex dtypes on CPU", *COMPLEX) | raising(
     RuntimeError, "topk does not support bool dtypes on CPU", BOOL
 )
 

@@ -11,7 +11,7 @@ from mindtorch._support.numpy_functions import is_any
 from mindtorch.backends.cpu.common.arithmetic import choose, copy
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
-from mindtorch.backends.cpu.common.refusals import ONLY_FLOATING, not_implemented
+from mindtorch.backends.cpu.common.unsupported_dtypes import ONLY_FLOATING, not_implemented
 from mindtorch.iterator.constants import kept_constant
 
 scipy_special = lazy("scipy.special")
@@ -31,9 +31,9 @@ def _by_scipy(name: str) -> Any:
     return computation
 
 
-def _of_one(name: str, refusing_kernel: str, refused: Any = COMPLEX) -> Any:
-    refusals = not_implemented(refusing_kernel, *refused)
-    return unary(Op(loops(_by_scipy(name), FLOATS), int_to_float, refusals=refusals))
+def _of_one(name: str, missing_kernel: str, dtypes: Any = COMPLEX) -> Any:
+    unsupported = not_implemented(missing_kernel, *dtypes)
+    return unary(Op(loops(_by_scipy(name), FLOATS), int_to_float, unsupported=unsupported))
 
 
 i0 = _of_one("i0", "i0_vml_cpu")
@@ -62,7 +62,7 @@ def _finite_of_one(name: str, op: str) -> Any:
         return _nan_where(np.isinf(x), values, out)
 
     return unary(
-        Op(loops(computation, FLOATS), int_to_float, refusals=not_implemented(f"{op}_cpu", *_NARROW, *COMPLEX))
+        Op(loops(computation, FLOATS), int_to_float, unsupported=not_implemented(f"{op}_cpu", *_NARROW, *COMPLEX))
     )
 
 
@@ -104,7 +104,7 @@ spherical_bessel_j0 = unary(
     Op(
         loops(_spherical_j0, FLOATS),
         int_to_float,
-        refusals=not_implemented("spherical_bessel_j0_cpu", *_NARROW, *COMPLEX),
+        unsupported=not_implemented("spherical_bessel_j0_cpu", *_NARROW, *COMPLEX),
     )
 )
 
@@ -117,7 +117,7 @@ def _xlog1py(x: Array, y: Array, out: Array | None = None) -> Array:
     return np.multiply(x, logarithm, out=out)
 
 
-xlog1py = binary(Op(loops(_xlog1py, FLOATS), int_to_float, refusals=not_implemented("xlog1py_cpu", *COMPLEX)))
+xlog1py = binary(Op(loops(_xlog1py, FLOATS), int_to_float, unsupported=not_implemented("xlog1py_cpu", *COMPLEX)))
 
 
 def hurwitz(x: Array, q: Array, out: Array | None = None) -> Array:
@@ -129,10 +129,10 @@ zeta = binary(
     Op(
         loops(hurwitz, FLOATS),
         int_to_float,
-        refusals=not_implemented("zeta_cpu", *_NARROW, *COMPLEX),
+        unsupported=not_implemented("zeta_cpu", *_NARROW, *COMPLEX),
     )
 )
-igamma = binary(Op(loops(_by_scipy("gammainc"), FLOATS), refusals=not_implemented("igamma_cpu", *ONLY_FLOATING)))
+igamma = binary(Op(loops(_by_scipy("gammainc"), FLOATS), unsupported=not_implemented("igamma_cpu", *ONLY_FLOATING)))
 
 
 def _gammaincc(a: Array, x: Array, out: Array | None = None) -> Array:
@@ -145,4 +145,4 @@ def _gammaincc(a: Array, x: Array, out: Array | None = None) -> Array:
     return choose(is_cut, stepped, result, out)
 
 
-igammac = binary(Op(loops(_gammaincc, FLOATS), refusals=not_implemented("igammac_cpu", *ONLY_FLOATING)))
+igammac = binary(Op(loops(_gammaincc, FLOATS), unsupported=not_implemented("igammac_cpu", *ONLY_FLOATING)))

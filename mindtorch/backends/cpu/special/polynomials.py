@@ -13,7 +13,7 @@ import numpy as np
 from mindtorch._core.promotion import BFLOAT16, COMPLEX, FLOAT, HALF, int_to_float
 from mindtorch._support.numpy_functions import broadcast_to, is_all, is_any, is_within, largest
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
-from mindtorch.backends.cpu.common.refusals import not_implemented
+from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.iterator.constants import CONSTANTS
 
@@ -145,8 +145,8 @@ def _polynomial(op: str, computation: Callable[[Array, Array], Array], table: Ta
             np.copyto(out, result.reshape(out.shape))
         return out
 
-    refusals = not_implemented(f"{op}_cpu", HALF, BFLOAT16, *COMPLEX)
-    op = Op(loops(loop, FLOATS), int_to_float, refusals=refusals)
+    unsupported = not_implemented(f"{op}_cpu", HALF, BFLOAT16, *COMPLEX)
+    op = Op(loops(loop, FLOATS), int_to_float, unsupported=unsupported)
 
     def kernel(x: Any, n: Any, out: Array | None = None) -> Array:
         return compute(op, (x, n), out)

@@ -14,7 +14,7 @@ from mindtorch.backends.cpu.common.arithmetic import choose, copy
 from mindtorch.backends.cpu.common.blockwise import blockwise
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
-from mindtorch.backends.cpu.common.refusals import not_implemented
+from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented
 from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.backends.cpu.special.bessel import hurwitz
 from mindtorch.iterator.constants import kept_constant
@@ -24,8 +24,8 @@ scipy_special = lazy("scipy.special")
 Array = np.ndarray
 
 
-def _special(of_floats: dict[Any, Any], refusing_kernel: str) -> Any:
-    return unary(Op(of_floats, int_to_float, refusals=not_implemented(refusing_kernel, *COMPLEX)))
+def _special(of_floats: dict[Any, Any], missing_kernel: str) -> Any:
+    return unary(Op(of_floats, int_to_float, unsupported=not_implemented(missing_kernel, *COMPLEX)))
 
 
 def _erfc(x: Array, out: Array | None = None) -> Array:
@@ -166,10 +166,14 @@ erfinv = _special(loops(_erfinv, FLOATS), "erfinv_vml_cpu")
 lgamma = _special(loops(_lgamma, FLOATS), "lgamma_vml_cpu")
 digamma = _special(loops(_digamma, FLOATS), "digamma")
 xlogy = binary(
-    Op(compiled("xlogy_Tensor", loops(_xlogy, FLOATS)), int_to_float, refusals=not_implemented("xlogy_cpu", *COMPLEX))
+    Op(
+        compiled("xlogy_Tensor", loops(_xlogy, FLOATS)),
+        int_to_float,
+        unsupported=not_implemented("xlogy_cpu", *COMPLEX),
+    )
 )
 _trigamma_kernel = _special(loops(_trigamma, FLOATS), "trigamma")
-_POLYGAMMA = Op(loops(_polygamma, FLOATS), int_to_float, refusals=not_implemented("polygamma", *COMPLEX))
+_POLYGAMMA = Op(loops(_polygamma, FLOATS), int_to_float, unsupported=not_implemented("polygamma", *COMPLEX))
 
 
 def polygamma(n: int, input: Array, out: Array | None = None) -> Array:

@@ -16,10 +16,10 @@ ONLY_INTEGRAL = (*FLOATING, *COMPLEX)
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class UnsupportedDtype:
     """The exception for a dtype, `{dtype}` in the text standing for its name.
 
-    `early`: the op itself refuses, before it looks at `out`; otherwise it is the kernel that is missing in the end.
+    `early`: the op itself raises it, before it looks at `out`; otherwise it is the kernel that is missing in the end.
     """
 
     kind: type[Exception]
@@ -30,13 +30,13 @@ class Refusal:
         return self.kind(self.text.replace("{dtype}", FROM_NUMPY[dtype].storage_name))
 
 
-Refusals = dict[np.dtype[Any], Refusal]
+UnsupportedDtypes = dict[np.dtype[Any], UnsupportedDtype]
 
 
-def not_implemented(kernel: str, *dtypes: np.dtype[Any]) -> Refusals:
+def not_implemented(kernel: str, *dtypes: np.dtype[Any]) -> UnsupportedDtypes:
     """The text of a kernel that is not compiled for a dtype."""
-    refusal = Refusal(NotImplementedError, f"\"{kernel}\" not implemented for '{{dtype}}'", early=False)
-    return dict.fromkeys(dtypes, refusal)
+    unsupported = UnsupportedDtype(NotImplementedError, f"\"{kernel}\" not implemented for '{{dtype}}'", early=False)
+    return dict.fromkeys(dtypes, unsupported)
 
 
 def no_loop(op: object, dtype: np.dtype[Any]) -> Exception:
@@ -45,18 +45,18 @@ def no_loop(op: object, dtype: np.dtype[Any]) -> Exception:
     return not_implemented(base_of(names[0]) if names else "elementwise", dtype)[dtype](dtype)
 
 
-def refused(kind: type[Exception], text: str, *dtypes: np.dtype[Any]) -> Refusals:
+def raising(kind: type[Exception], text: str, *dtypes: np.dtype[Any]) -> UnsupportedDtypes:
     """A text of the op's own."""
-    return dict.fromkeys(dtypes, Refusal(kind, text, early=True))
+    return dict.fromkeys(dtypes, UnsupportedDtype(kind, text, early=True))
 
 
-def without_complex(text: str) -> Refusals:
-    """Complex tensors are refused with a text of its own."""
-    return refused(RuntimeError, text, *COMPLEX)
+def without_complex(text: str) -> UnsupportedDtypes:
+    """Complex tensors are not supported, with a text of the op's own."""
+    return raising(RuntimeError, text, *COMPLEX)
 
 
-def no_complex(op: str) -> Refusals:
-    return refused(NotImplementedError, f"{op} is not supported for complex inputs", *COMPLEX)
+def no_complex(op: str) -> UnsupportedDtypes:
+    return raising(NotImplementedError, f"{op} is not supported for complex inputs", *COMPLEX)
 
 
 _SUBTRACTION = "Subtraction, the `-` operator, with {} is not supported. "
