@@ -212,9 +212,7 @@ def take_from_all(view: Any, samples: Tensor, depth: int) -> None:
     meta = view._mt_meta
     if type(meta) is not ViewMeta or meta.edge is None:
         return
-    levels = levels_of(samples._mt_array.shape)
-    count = min(_common(levels, levels_of(meta.base._mt_array.shape)), sum(level.depth < depth for level in levels))
-    crossed = peeled(samples._mt_array, count)[1]
+    crossed = peeled(samples._mt_array, sum(level.depth < depth for level in levels_of(samples._mt_array.shape)))[1]
     if not crossed:
         return
     offset = view.storage_offset() - samples.storage_offset()

@@ -8,6 +8,14 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "samples without elements that are joined": "z = T.ones(1)",
+    "views by strides of views that a Function returns": """
+class F(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, a): return a.t()
+    @staticmethod
+    def backward(ctx, grad): return grad.t()
+x = T.arange(24.).view(3, 4, 2)[..., 0].requires_grad_()""",
     "versions of what is written through data": """
 seen = []
 def note(*tensors): seen.append([t._version for t in tensors])
@@ -66,6 +74,30 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
 KINDS = {
+    "samples without elements that are joined": [
+        f"r = T.vmap(lambda a: {joined})({given}); (r, r.stride(), r.dtype)"
+        for joined in (
+            *("T.cat([z, a[:0]])", "T.cat([a[:0], z])", "T.cat([a[:0], z, a[:0], z])", "T.cat([a[:0], a[:0]])"),
+            *("T.cat([z.double(), a[:0]])", "T.cat([z, a[:0].double()])", "T.hstack([z, a[:0]])", "T.cat([z, a])"),
+            *("T.cat([z[:0], a[:0]], -1)", "T.stack([z[:0], a[:0]])"),
+        )
+        for given in ("T.ones(3, 2)", "T.ones(2, 3).t()")
+    ]
+    + [
+        f"f = lambda a: {view}; r = T.vmap(lambda a: T.func.vjp(f, a)[1](T.ones_like(f(a)))[0])(T.ones(3, 2)); "
+        "(r, r.stride())"
+        for view in ("a.split([2, 0])[1]", "a.split([0, 2])[0]", "a.split([1, 1])[0]", "a.chunk(2)[1]", "a.unbind()[0]")
+    ],
+    "views by strides of views that a Function returns": [
+        f"f = lambda a: a.as_strided({place}); t = {given}; r = {call}; (r, r.stride())"
+        for place in ("(3,), (8,), 0", "(2,), (8,), 8", "(1,), (8,), 0")
+        for given in ("F.apply(x)", "F.apply(x * 1)", "x.t()", "F.apply(x).detach()")
+        for call in (
+            "T.vmap(lambda a: T.func.vjp(f, a)[1](T.ones_like(f(a)))[0])(t)",
+            "T.vmap(T.func.jacrev(f))(t)",
+            "T.vmap(lambda a: T.func.grad(lambda b: f(b).sum())(a))(t)",
+        )
+    ],
     "versions of what is written through data": [
         f"def f(a):\n    {write}\n    return {value}\n"
         f"r = {call}; note(*r); (seen, x._version, [t.tolist() for t in r])"

@@ -44,7 +44,7 @@ def split_with_sizes_backward(grads, shape, split_sizes, dim):
     pieces = []
     for grad, size in zip(grads, split_sizes, strict=True):
         piece_shape = (*shape[:dim], size, *shape[dim + 1 :])
-        pieces.append(known.new_zeros(piece_shape) if grad is None else grad)
+        pieces.append(ops.zeros(piece_shape, dtype=known.dtype, device=known.device) if grad is None else grad)
     return ops.cat(pieces, dim)
 
 
