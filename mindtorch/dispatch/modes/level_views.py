@@ -230,7 +230,15 @@ def _tie_tangents(tangents: Any, source: Tensor, replay: tuple) -> None:
         by_level = tangents.by_level
         for level, tangent in by_level.items():
             if tangent is not None and outer.by_level.get(level) is not None:
-                by_level[level] = _as_view(tangent, outer.by_level[level], replay)
+                by_level[level] = _tangent_outside(tangent, outer.by_level[level], replay)
+
+
+def _tangent_outside(tangent: Tensor, source: Tensor, replay: tuple) -> Tensor:
+    """A tangent on the other side of a level: one that has entered there, and is still the same, as it was before."""
+    entered = as_it_entered(source)
+    if entered is not None and replay == (outside, source._mt_meta.replay[1]):
+        return entered
+    return _as_view(tangent, source, replay)
 
 
 def _shorten(view: Tensor, meta: Any) -> None:

@@ -8,6 +8,7 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "tangents that an op leaves as they are": "x = T.arange(24.).view(2, 3, 4); t = x * 2",
     "samples without elements that are joined": "z = T.ones(1)",
     "views by strides of views that a Function returns": """
 class F(T.autograd.Function):
@@ -74,6 +75,17 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
 KINDS = {
+    "tangents that an op leaves as they are": [
+        f"r = {call}; (r._is_view(), r._base is x, r._base is t, r is t, r.stride(), r.mul_(3), t)"
+        for f in ("a[..., :]", "a[...]", "a", "a.view_as(a)", "a.mT", "a[0]")
+        for call in (
+            *(f"T.func.jvp(T.vmap(lambda a: {f}), (x,), (t,))[{part}]" for part in (0, 1)),
+            f"T.func.jvp(T.vmap(lambda a: {f}, in_dims=1, out_dims=1), (x,), (t,))[1]",
+            f"T.func.jvp(T.vmap(lambda a: {f}, in_dims=1), (x,), (t,))[1]",
+            f"T.func.jvp(lambda a: {f}, (x,), (t,))[1]",
+            f"T.vmap(lambda a: T.func.jvp(lambda a: {f}, (a,), (a * 2,))[1])(x)",
+        )
+    ],
     "samples without elements that are joined": [
         f"r = T.vmap(lambda a: {joined})({given}); (r, r.stride(), r.dtype)"
         for joined in (
