@@ -20,7 +20,7 @@ from mindtorch._support.warnings import warn
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.modes.captures import is_unrecorded_in_a_function
+from mindtorch.dispatch.modes.captures import is_inside_of_samples, is_unrecorded_in_a_function
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.iterator import check_distinct
 
@@ -133,7 +133,10 @@ def _apply(view: Tensor, dim: int, part: Any, place: int) -> tuple[Tensor, Tenso
     if isinstance(part, np.integer):
         return _select(view, dim, int(part), place), None
     found = _index_tensor(part)
-    if found.ndim == 0 and found._mt_array.dtype.kind in "iub" and type(found._mt_array) is not BatchedArray:
+    is_sample = type(found._mt_array) is BatchedArray
+    if is_sample and found.ndim == 0 and found._mt_array.dtype == bool and is_inside_of_samples(found):
+        raise errors.number_of_samples()
+    if found.ndim == 0 and found._mt_array.dtype.kind in "iub" and not is_sample:
         number = found.item()
         if found.dtype.itemsize == 1:  # bool and uint8 are masks
             return view.unsqueeze(dim), _flag_index(bool(number))

@@ -184,6 +184,16 @@ def control_flow_in_vmap() -> RuntimeError:
     )
 
 
+def number_of_samples() -> RuntimeError:
+    return RuntimeError(
+        "vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor in some "
+        "data-dependent control flow or (3) encountering this error in PyTorch internals. For (1): we don't support "
+        "vmap over calling .item() on a Tensor, please try to rewrite what you're doing with other operations. For "
+        "(2): we don't support data-dependent control flow in vmap yet, please file an issue at "
+        "https://github.com/pytorch/pytorch/issues . For (3): please file an issue."
+    )
+
+
 def ambiguous_truth(numel: int) -> RuntimeError:
     count = "more than one value" if numel else "no values"
     return RuntimeError(f"Boolean value of Tensor with {count} is ambiguous")

@@ -30,7 +30,7 @@ from mindtorch._support import errors
 from mindtorch._support.warnings import warn_once
 from mindtorch.dispatch.modes import torch_dispatch
 from mindtorch.dispatch.modes.batching import no_batching_rule
-from mindtorch.dispatch.modes.captures import itself
+from mindtorch.dispatch.modes.captures import itself, runs_inside_of_samples
 
 
 @extend_tensor
@@ -46,6 +46,8 @@ class ScalarMethods:
             return torch_dispatch.ask_op("_local_scalar_dense", self)
         if self.is_meta:
             raise errors.meta_item()
+        if runs_inside_of_samples(self):
+            raise errors.number_of_samples()
         value = array.item()
         return value if type(value) in _PYTHON_NUMBERS else float(value)  # bfloat16 has a scalar type of its own
 
@@ -210,6 +212,8 @@ def _truth_of_samples(tensor: Tensor) -> RuntimeError:
     """torch's error for the truth of a batched tensor. To it a batch of gradients is no transform, and what hooks see
     when a call of `vmap` is over are all samples."""
     array = tensor._mt_array
+    if runs_inside_of_samples(tensor):
+        return errors.number_of_samples()
     if state.thread.transforms:
         return errors.control_flow_in_vmap()
     if array.level in state.thread.vmap_levels:

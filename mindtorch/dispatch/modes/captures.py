@@ -11,6 +11,7 @@ from weakref import ref
 
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import ViewMeta
+from mindtorch._core.batched_array import BatchedArray
 from mindtorch._core.tensor import DataVersion, LevelVersion, Tensor, make_objects_with, same_as
 from mindtorch.dispatch.arguments.conversions import fits_by_position
 from mindtorch.dispatch.call_form import tensors_among
@@ -145,6 +146,20 @@ def owner_of(tensor: Tensor) -> OwnTensors | None:
     return None if own is None else own.owner_of(tensor)
 
 
+def is_inside_of_samples(tensor: Tensor) -> bool:
+    """Whether a sample of `vmap` was made for the function of a transform inside of that."""
+    return _is_inside_of_level(tensor._mt_array, seen_by(tensor))
+
+
+def runs_inside_of_samples(tensor: Tensor) -> bool:
+    """Whether a transform runs inside of the `vmap` that a sample is of."""
+    return _is_inside_of_level(tensor._mt_array, _not_left(_thread.own_tensors))
+
+
+def _is_inside_of_level(array: Any, own: OwnTensors | None) -> bool:
+    return type(array) is BatchedArray and own is not None and own.depth > array.level.depth
+
+
 def is_captured_unrecorded(tensor: Tensor) -> bool:
     """Whether a tensor is from outside of a transform around which grad mode is off."""
     own, is_recorded = _thread.own_tensors, True
@@ -164,7 +179,10 @@ def is_in_reverse_mode() -> bool:
 def seen_by(tensor: Tensor) -> OwnTensors | None:
     """The tensors of the innermost transform for whose function a tensor was made: not of one that does not see it, as
     the forward of a custom Function runs."""
-    own = owner_of(tensor)
+    return _not_left(owner_of(tensor))
+
+
+def _not_left(own: OwnTensors | None) -> OwnTensors | None:
     while own is not None and own.is_left:
         own = own.outer
     return own

@@ -181,10 +181,13 @@ def may_be_refused(ours: Exception | None, lines: list[str], tensors: Iterable[A
     text = str(ours)
     if "data of a tensor cannot be written in place inside of a transform" in text:
         return True  # of a tensor that is recorded outside: docs/internals.md says why
-    # For a view from no_grad mode torch records the op, but keeps nothing, as there is nowhere to send a gradient.
-    return any(part in text for part in _SAVED) and any(map(_requires_grad_alone, tensors))
+    # For a view from no_grad mode torch records the op, but keeps nothing, as there is nowhere to send a gradient. And its
+    # rules for products of samples keep copies.
+    is_copied = "modified by an inplace" in text and any(map(_PRODUCTS_OF_SAMPLES.search, lines))
+    return is_copied or any(part in text for part in _SAVED) and any(map(_requires_grad_alone, tensors))
 
 
+_PRODUCTS_OF_SAMPLES = re.compile(r"(?= @ |\w*m[mv]\(|matmul|dot\(|linear|einsum)(.|\n)*T\.vmap")
 _SAVED = ("modified by an inplace operation", "Inference tensors cannot be saved")
 
 

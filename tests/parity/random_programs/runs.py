@@ -142,7 +142,7 @@ class Pair:
 
     def difference_of_refusals(self, ours: Exception | None, theirs: Exception | None) -> str | None:
         tensors = self.theirs.tensors().values()
-        if theirs is None and may_be_refused(ours, self.lines, tensors):
+        if may_be_refused(ours, self.lines, tensors):  # and so torch may go on to an error of another reason
             return None
         reasons = (may_be_differentiated, may_be_written, may_write_gradient)
         if ours is None and any(each(theirs, self.lines) for each in reasons):

@@ -8,6 +8,7 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "numbers of samples inside of a transform": "x, c = T.tensor([1., 2., 1.]), T.ones(3, 2)",
     "tangents that an op leaves as they are": "x = T.arange(24.).view(2, 3, 4); t = x * 2",
     "samples without elements that are joined": "z = T.ones(1)",
     "views by strides of views that a Function returns": """
@@ -75,6 +76,22 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
 KINDS = {
+    "numbers of samples inside of a transform": [
+        call.replace("use", use)
+        for use in (
+            *("c[a > 0]", "c[:, a > 0]", "c[a.mul(1) > 0, None]", "(a > 0).item()", "float(a * 1)", "bool(a > 0)"),
+            *("c.__setitem__(a > 0, 0.)", "(c * a).__setitem__(a > 0, 0.)", "(c * a).__setitem__((a > 0, 0), a)"),
+            *("a.item()", "c[a[None] > 0]", "int(a.sin())", "(a * 1).tolist()"),
+        )
+        for call in (
+            "T.vmap(lambda a: use)(x)",
+            "T.vmap(lambda a: T.func.vjp(lambda a: (use, a)[1], a)[0])(x)",
+            "T.vmap(lambda a: T.func.jvp(lambda a: (use, a)[1], (a,), (a,))[0])(x)",
+            "T.vmap(lambda a: T.func.vjp(lambda b: (use, b)[1], a)[0])(x)",
+            "T.func.grad(lambda b: T.vmap(lambda a: (use, a)[1])(b).sum())(x)",
+            "T.vmap(T.func.grad(lambda b: T.vmap(lambda a: (use, a)[1])(b[None]).sum()))(x)",
+        )
+    ],
     "tangents that an op leaves as they are": [
         f"r = {call}; (r._is_view(), r._base is x, r._base is t, r is t, r.stride(), r.mul_(3), t)"
         for f in ("a[..., :]", "a[...]", "a", "a.view_as(a)", "a.mT", "a[0]")
