@@ -422,7 +422,10 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
         own.parent = meta
         own.creation_meta = meta.creation_meta
     elif meta is not None and meta.inference:
-        return _inference_view(array)
+        view = _inference_view(array)
+        if _thread.own_tensors is not None:
+            _thread.own_tensors.note_detached(view, tensor)
+        return view
     else:
         own.base = tensor
     counter = tensor._mt_version

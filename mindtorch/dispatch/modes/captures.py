@@ -96,7 +96,7 @@ class OwnTensors:
                 self.metas[id(tensor._mt_meta)] = tensor._mt_meta
 
     def note_detached(self, alias: Tensor, tensor: Tensor) -> None:
-        """Note that a tensor is another one detached: what is captured remains so."""
+        """Note that a tensor is another one detached, or a view in inference mode: what is captured remains so."""
         if not _is_own(tensor):
             self.made.discard(alias)
 

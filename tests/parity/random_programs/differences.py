@@ -218,6 +218,7 @@ def may_write_gradient(theirs: Exception | None, lines: list[str]) -> bool:
     return is_refused and any(re.search(rf"\b{name}\b", lines[-1]) for name in names)
 
 
+_MADE_OF_OUT = re.compile(r"\b(abs|absolute|angle|mean|var|std|isfinite)\(")
 _GRADIENT = re.compile(r"\b(t\d+) = (?:T\.autograd\.grad\(|t\d+\.grad$)", re.MULTILINE)
 _NOT_WRITTEN = {
     "cannot be broadcast to indexing result of shape": re.compile(r"vmap|jac|hess|is_grads_batched"),
@@ -347,6 +348,11 @@ def _stack_of_another_mode(line: str, used: list[Any], others: list[Any]) -> boo
     return bool(_STACKS.search(line)) and any(tensor.is_inference() for tensor in used)
 
 
+def _variable_of_another_mode(line: str, used: list[Any], others: list[Any]) -> bool:
+    """What torch makes of an `out=` form refuses a tensor of inference mode that requires grad."""
+    return bool(_MADE_OF_OUT.search(line)) and any(each.is_inference() and each.requires_grad for each in used)
+
+
 def _clipped_nan(line: str, used: list[Any], others: list[Any]) -> bool:
     """The gradient where a number is nan is 0 or not, depending on its place in a block of numbers."""
     return bool(_CLIPS.search(line)) and _have_nan(used)
@@ -430,6 +436,7 @@ def _arc_of_equals(line: str, used: list[Any], others: list[Any]) -> bool:
 
 
 _FAULTS = (
+    _variable_of_another_mode,
     _arc_of_equals,
     _attention_to_nan,
     _integers_in_addcdiv,

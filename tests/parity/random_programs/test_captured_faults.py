@@ -8,6 +8,13 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "views of captured tensors of inference mode": """
+x = T.ones(3)
+with T.inference_mode(): c = T.ones(3)
+def tried(f, call):
+    try: call(f)
+    except RuntimeError as error: return str(error), c
+    return c""",
     "captured tensors that an op leaves as they are": """
 w = T.ones(2, requires_grad=True) * 2; c = w * 1j; i = T.ones(2, dtype=T.int64)
 x, seen = T.ones(2), []
@@ -40,6 +47,21 @@ def refused(f):
     except RuntimeError as error: seen.append(str(error))""",
 }
 KINDS = {
+    "views of captured tensors of inference mode": [
+        f"tried(lambda a: ({write}, a * 1)[1], lambda f: {call})"
+        for write in (
+            *("c[0].mul_(a[0])", "c[:2].mul_(2)", "c.view(3, 1).add_(1)", "c.detach().mul_(2)", "c.mul_(2)"),
+            *("c[:2].detach().mul_(2)", "c.__setitem__(0, a[0])", "c.__setitem__(slice(2), 5)"),
+            *("c.unbind()[0].add_(1)", "c[-1:].fill_(a.sum())", "(c * 1)[:2].mul_(2)", "c[None].copy_(a)"),
+        )
+        for call in (
+            *("T.func.jvp(f, (x,), (x,))", "T.func.vjp(T.vmap(f), x[None])", "T.vmap(f)(x[None])"),
+            "T.func.grad(lambda a: f(a).sum())(x)",
+            "T.func.grad(lambda b: T.func.grad(lambda a: f(a).sum())(b).sum())(x)",
+            "T.vmap(lambda a: T.func.jvp(f, (a,), (a,)))(x[None])",
+            "T.vmap(lambda a: T.func.vjp(T.vmap(lambda b: f(a)), a[None]))(x[None])",
+        )
+    ],
     "captured tensors that an op leaves as they are": [
         f"run = lambda a: {op}; facts({call})"
         for op in (

@@ -298,6 +298,17 @@ def mean_of_a_tensor_of_inference_mode(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def magnitude_of_a_tensor_of_inference_mode(T: Any) -> tuple[Any, Any]:
+    """That a tensor requires grad is no reason not to read it."""
+    with T.inference_mode():
+        x = T.ones(2).requires_grad_()
+    try:
+        return x.abs().tolist(), x.detach().abs().tolist()
+    except RuntimeError:
+        return None, x.detach().abs().tolist()
+
+
+@wrong
 def samples_written_to_an_index(T: Any) -> tuple[Any, Any]:
     """`vmap` gives what a loop over the samples gives; where the sizes differ, torch refuses to write them."""
     samples, values = T.zeros(2, 2, 3, 2), T.tensor([1.0, 2.0])
