@@ -190,7 +190,8 @@ def _as_view(fresh: Tensor, source: Tensor, replay: tuple, moves: bool = False) 
         own.creation_meta = DEFAULT if own.parent is None else own.parent.creation_meta
     own.edge = fresh._mt_edge
     if own.edge is None and type(source._mt_meta) is ViewMeta:
-        own.version = source._mt_meta.version  # a view that may not be asked for its place any more stays one
+        # A view that may not be asked for its place any more stays one.
+        own.edge, own.version = source._mt_meta.edge, source._mt_meta.version
     if fresh._mt_meta is not None:
         own.tangents = fresh._mt_meta.tangents
         _tie_tangents(own.tangents, source, replay)

@@ -206,7 +206,8 @@ def may_be_differentiated(theirs: Exception | None, lines: list[str]) -> bool:
 
 
 def may_be_written(theirs: Exception | None, lines: list[str]) -> bool:
-    """Whether torch refuses to write samples, or a tangent, to an index: see `samples_written_to_an_index`."""
+    """Whether torch refuses to write samples, or a tangent, to an index: see `samples_written_to_an_index`; or to write
+    what it has computed along a dimension that samples have not: see `samples_without_dimensions_along_one`."""
     return any(text in str(theirs) and where.search(lines[-1]) for text, where in _NOT_WRITTEN.items())
 
 
@@ -222,6 +223,9 @@ _MADE_OF_OUT = re.compile(r"\b(abs|absolute|angle|mean|var|std|isfinite)\(")
 _GRADIENT = re.compile(r"\b(t\d+) = (?:T\.autograd\.grad\(|t\d+\.grad$)", re.MULTILINE)
 _NOT_WRITTEN = {
     "cannot be broadcast to indexing result of shape": re.compile(r"vmap|jac|hess|is_grads_batched"),
+    "was created in no_grad mode and is being modified inplace": re.compile(
+        r"(cum\w+|sort|softmax|topk|gather|index_select)\((.|\n)*T\.vmap"
+    ),
     "Index put requires the source and destination dtypes match": re.compile(r"jvp|jac|hess|fwAD"),
 }
 _WRITTEN_BY_FORMULA = re.compile(r"softm(ax|in)|logsumexp|logcumsumexp|cross_entropy")

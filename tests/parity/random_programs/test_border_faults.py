@@ -8,6 +8,15 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "views that a Function has made and that were written": """
+class F(T.autograd.Function):
+    @staticmethod
+    def forward(a): return forward(a)
+    @staticmethod
+    def setup_context(ctx, inputs, output): pass
+    @staticmethod
+    def backward(ctx, grad): return grad[:, None].expand(2, 3, 4)
+x = T.arange(24.).view(2, 3, 4).requires_grad_()""",
     "numbers of samples inside of a transform": "x, c = T.tensor([1., 2., 1.]), T.ones(3, 2)",
     "tangents that an op leaves as they are": "x = T.arange(24.).view(2, 3, 4); t = x * 2",
     "samples without elements that are joined": "z = T.ones(1)",
@@ -76,6 +85,17 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
 KINDS = {
+    "views that a Function has made and that were written": [
+        f"forward = lambda a: {view}; t = F.apply(x * 1); {write}; r = {read}; "
+        "(r.requires_grad, r.requires_grad and r.sum().backward(), x.grad)"
+        for view in ("a.cumsum(0).unbind(1)[0]", "a.cumsum(0)[:, 0]", "a[:, 0]", "a[:, 0] * 1")
+        for write in ("None", "T.no_grad()(t.mul_)(2)")
+        for read in (
+            *("t * 2", "T.vmap(lambda b: b * 2)(t)", "T.vmap(lambda b: b)(t)", "T.vmap(T.vmap(lambda b: b * 2))(t)"),
+            *("T.vmap(lambda b: b.mT * 2, in_dims=1)(t[:, None])", "T.no_grad()(T.vmap(lambda b: b * 2))(t)"),
+            *("T.func.vjp(lambda b: b * 2, t)[0]", "T.vmap(lambda b: b[:1].mul_(2))(t)", "T.vmap(lambda b: t * b)(x)"),
+        )
+    ],
     "numbers of samples inside of a transform": [
         call.replace("use", use)
         for use in (

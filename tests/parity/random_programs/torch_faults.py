@@ -309,6 +309,23 @@ def magnitude_of_a_tensor_of_inference_mode(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def samples_without_dimensions_along_one(T: Any) -> tuple[Any, Any]:
+    """What an op has computed is no view, and may be written in another mode; of samples as without them."""
+    numbers, w = T.tensor([1.0, 2.0]), T.ones((), requires_grad=True)
+
+    def f(x: Any) -> Any:
+        with T.no_grad():
+            y = x.cumsum(0)
+        return y.mul_(w)
+
+    looped = T.stack([f(number) for number in numbers]).tolist()
+    try:
+        return T.vmap(f)(numbers).tolist(), looped
+    except RuntimeError:
+        return None, looped
+
+
+@wrong
 def samples_written_to_an_index(T: Any) -> tuple[Any, Any]:
     """`vmap` gives what a loop over the samples gives; where the sizes differ, torch refuses to write them."""
     samples, values = T.zeros(2, 2, 3, 2), T.tensor([1.0, 2.0])
