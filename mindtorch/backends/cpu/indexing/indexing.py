@@ -9,13 +9,11 @@ from mindtorch._core import aligned, geometry
 from mindtorch._core.promotion import INT32
 from mindtorch._core.strided import allocate
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import broadcast_to, is_within, may_share_memory, moveaxis
+from mindtorch._support.numpy_functions import broadcast_to, is_within, may_share_memory
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.common.casting import deliver
 from mindtorch.backends.cpu.common.checks import check_static_size, not_implemented, scalar_name
-from mindtorch.backends.cpu.common.halves import convert_into
 from mindtorch.backends.cpu.common.numbers import checked_number
-from mindtorch.backends.cpu.common.precision import widen
 from mindtorch.backends.cpu.indexing.advanced import (
     add_at,
     check_bounds,
@@ -27,11 +25,11 @@ from mindtorch.backends.cpu.indexing.advanced import (
     result_shape,
 )
 from mindtorch.backends.cpu.indexing.joining import triangle
+from mindtorch.backends.cpu.indexing.rows import add_rows, add_rows_exactly
 from mindtorch.backends.cpu.indexing.targets import (
     check_index_rows,
     check_range,
     contiguous_target,
-    flat_places,
     target_of,
 )
 from mindtorch.backends.cpu.view import view
@@ -175,28 +173,11 @@ def index_add(input, dim, index, source, alpha=1, out=None):
         np.add(target, source.reshape(()), out=target)
         return target
     check_range(index, dim, input.shape[dim])
-    if input.ndim > 1 and (wide := widen(target)) is not target:  # added up in float32, and rounded once
-        quiet(_add_rows, wide, dim, index.reshape(-1), widen(source))
-        convert_into(target, wide)
+    if input.ndim > 1:
+        add_rows_exactly(target, dim, index.reshape(-1), source)
     else:
-        quiet(_add_rows, target, dim, index.reshape(-1), source)
+        quiet(add_rows, target, dim, index.reshape(-1), source)
     return target
-
-
-def _add_rows(target: Array, dim: int, index: Array, source: Array) -> None:
-    if source.size < _LONG_ROW * index.size:
-        if target.flags.c_contiguous:
-            rows = index.reshape((-1,) + (1,) * (target.ndim - 1 - dim))
-            add_at(target.reshape(-1), (flat_places(rows, dim, source.shape, target.shape),), source)
-        else:
-            add_at(target, open_key(target.shape, [*[None] * dim, index]), source)
-        return
-    rows = moveaxis(target, dim, 0)
-    for place, row in zip(index.tolist(), moveaxis(source, dim, 0)):
-        rows[place] += row
-
-
-_LONG_ROW = 64  # elements, from which on a call of NumPy for each row is no burden
 
 
 # -------------------- masks --------------------

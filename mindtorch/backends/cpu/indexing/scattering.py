@@ -15,6 +15,7 @@ from mindtorch.backends.cpu.common.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.precision import widen
 from mindtorch.backends.cpu.indexing.advanced import add_at, add_at_exactly
+from mindtorch.backends.cpu.indexing.rows import add_rows_exactly, row_index
 from mindtorch.backends.cpu.indexing.targets import (
     INDEX_DTYPES,
     check_index_rows,
@@ -49,8 +50,11 @@ def gather(input, dim, index, sparse_grad=False, out=None):
             f"{list(index.shape)} to be no larger than self {list(input.shape)} apart from dimension {dim}"
         )
     aligned.check_fits(index.shape, input.dtype)
-    check_range(index, dim, source.shape[dim])
-    if source.flags.c_contiguous and dim == index.ndim - 1:
+    rows = row_index(index, dim, source.shape)
+    check_range(index if rows is None else rows, dim, source.shape[dim])
+    if rows is not None:
+        picked = source.take(rows, dim)
+    elif source.flags.c_contiguous and dim == index.ndim - 1:
         picked = source.reshape(-1).take(flat_places(index, dim, index.shape, source.shape))
     else:
         picked = np.ascontiguousarray(source[_along(index, dim)])
@@ -87,8 +91,11 @@ def _scattered(
         values = _matching_part(values, index, input, dim)
     elif _exceeds(index, places, skipped=dim):
         raise _scatter_size_error(index, input, dim, "")
-    check_range(index, dim, places.shape[dim])
-    if places.flags.c_contiguous and (dim == index.ndim - 1 or write is not _assign):
+    rows = row_index(index, dim, places.shape) if write is add_at_exactly else None
+    check_range(index if rows is None else rows, dim, places.shape[dim])
+    if rows is not None:
+        add_rows_exactly(places, dim, rows, values)
+    elif places.flags.c_contiguous and (dim == index.ndim - 1 or write is not _assign):
         write(places.reshape(-1), (flat_places(index, dim, index.shape, places.shape),), values)
     else:
         write(places, _along(index, dim), values)
