@@ -6,6 +6,9 @@ from tests.parity.random_programs.found import compared
 # What stands in front of the lines of a kind.
 BEFORE = {
     "gradients of views by strides": "x = T.arange(36., dtype=T.float64).view(12, 3).requires_grad_()",
+    "memory formats of gradients of chosen elements": "a = T.arange(24., dtype=T.float64)\n"
+    "laid = [a.view(6, 4).t(), a.view(2, 3, 4).permute(2, 0, 1), a.view(4, 6)[:, ::2], a.view(1, 2, 3, 4).contiguous("
+    "memory_format=T.channels_last), a[:4, None].expand(4, 3)]",
     "gradients without elements": "t, seen = T.ones(0, requires_grad=True), []\n"
     "def seeing(g):\n    try: seen.append(g.tolist())\n    except RuntimeError as e: seen.append(str(e))\n"
     "t.register_hook(seeing)",
@@ -37,6 +40,17 @@ KINDS = {
     + [
         f"T.vmap(T.func.grad(lambda a: ({view} ** 2).sum()), in_dims=1)(x)"
         for view in ("(a * 1).as_strided((3, 2), (2, 1))", "T.as_strided_copy(a, (3, 2), (2, 1))")
+    ],
+    "memory formats of gradients of chosen elements": [
+        f"r = []\nfor each in laid:\n    x = each.detach().requires_grad_()\n    f = lambda x: {call}.sin().sum()\n"
+        "    g = T.autograd.grad(f(x), x, create_graph=True)[0]\n"
+        "    r.append((g, T.autograd.grad(g.sin().sum(), x), T.autograd.grad(f(x), x)))\nr"
+        for call in (
+            "x.masked_select(x > 3)",
+            "x.masked_select((x > 3).flatten()[:x.shape[-1]])",
+            "x.masked_select(T.ones(2, *x.shape, dtype=T.bool))",
+            "x.take(T.tensor([1, 2, 1]))",
+        )
     ],
     "gradients without elements": [
         f"o = {call}; T.autograd.grad(o, t, T.stack([T.ones_like(o)] * 2), is_grads_batched=True)[0].stride(), seen"

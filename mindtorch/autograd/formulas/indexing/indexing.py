@@ -3,6 +3,7 @@
 import math
 
 from mindtorch._core.memory_format import contiguous_format
+from mindtorch._support.numpy_functions import broadcast_shapes
 from mindtorch.autograd.formulas.common import with_samples_of, wrapped
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.batching import levels_of_tensor
@@ -42,9 +43,11 @@ def gather_backward(grad, self, dim, index):
 
 
 def masked_select_backward(grad, self, mask):
-    """Gradient of masked_select, in the shape that tensor and mask broadcast to."""
-    full = grad.new_zeros(self.shape) + ops.zeros_like(mask, dtype=grad.dtype)
-    return full.masked_scatter(mask.expand(full.shape), grad)
+    """Gradient of masked_select, in the shape that tensor and mask broadcast to, in the memory format of the tensor."""
+    full = ops.zeros_like(self.expand(broadcast_shapes(self.shape, mask.shape)))
+    if levels_of_tensor(grad) or levels_of_tensor(mask):
+        return full.masked_scatter(mask, grad)
+    return full.masked_scatter_(mask, grad)
 
 
 def masked_scatter_source_backward(grad, mask, shape):
@@ -125,4 +128,4 @@ def index_copy_source_backward(grad, dim, index, source):
 
 def take_backward(grad, self, index):
     """Gradient of elements by number, added up where one was taken several times."""
-    return ops.zeros_like(self, memory_format=contiguous_format).put(index, grad, True)
+    return ops.zeros_like(self).put(index, grad, True)
