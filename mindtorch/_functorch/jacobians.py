@@ -70,6 +70,8 @@ def jacfwd(
     def wrapper(*args: Any) -> Any:
         refuse_complex("jacfwd", args, "inputs")
         sources, source_spec = tree_flatten(args if argnums is None else chosen(args, argnums))
+        if not sources:
+            raise AssertionError("tensors must have at least one element")
         columns_of = functools.partial(_columns, func, args, argnums, has_aux)
         (basis,) = unit_vectors(sources)
         results = vmap(columns_of, randomness=randomness)(source_spec.unflatten(basis))

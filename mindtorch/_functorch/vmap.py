@@ -193,6 +193,8 @@ def _run_in_chunks(
     """Run some samples at a time and join the results. With the same randomness every chunk draws the same numbers."""
     parts = []
     generator_state = get_rng_state() if randomness == "same" else None
+    if not size:
+        raise AssertionError("arg_spec must not be None")
     for start in range(0, size, chunk_size):
         if generator_state is not None:
             set_rng_state(generator_state)

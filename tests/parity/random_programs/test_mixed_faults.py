@@ -52,6 +52,19 @@ KINDS = {
             "x.take(T.tensor([1, 2, 1]))",
         )
     ],
+    "transforms of nothing": [
+        *(
+            f"T.func.{name}(lambda p: T.ones(2).sum())({given})"
+            for name in ("jacfwd", "hessian")
+            for given in ("{}", "[]")
+        ),
+        *("T.func.jacfwd(lambda a: ())(T.ones(2))", "T.func.jacrev(lambda a: ())(T.ones(2))"),
+        *(
+            f"T.vmap(lambda a: a * 2, in_dims={dim}, chunk_size={size})(T.ones(2, 0, 3).movedim(1, {dim}))"
+            for dim in (0, -1)
+            for size in (None, 1, 2)
+        ),
+    ],
     "gradients without elements": [
         f"o = {call}; T.autograd.grad(o, t, T.stack([T.ones_like(o)] * 2), is_grads_batched=True)[0].stride(), seen"
         for call in (

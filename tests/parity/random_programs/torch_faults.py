@@ -494,6 +494,33 @@ def derivative_of_the_tangent_of_a_normalized_batch(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def second_derivatives_of_a_layer_norm(T: Any) -> tuple[Any, Any]:
+    """The order of two derivatives makes no difference."""
+
+    def f(weight: Any, x: Any) -> Any:
+        return T.nn.functional.layer_norm(x, (3,), weight).pow(2).sum()
+
+    given = T.ones(3, dtype=T.float64), T.tensor([[1.0, 2.0, 4.0]], dtype=T.float64)
+    mixed, other = (T.func.jacrev(T.func.jacrev(f, first), second)(*given) for first, second in ((0, 1), (1, 0)))
+    return T.round(mixed[:, 0], decimals=4).tolist(), T.round(other[0].mT, decimals=4).tolist()
+
+
+@wrong
+def second_derivatives_of_a_weight_norm(T: Any) -> tuple[Any, Any]:
+    """The derivatives of a derivative are those of the quotient that is written out."""
+    direction = T.tensor([[1.0, 0.5, 2.0]], dtype=T.float64)
+    layer = T.nn.utils.parametrizations.weight_norm(T.nn.Linear(3, 1, bias=False, dtype=T.float64))
+    length, given = layer.parametrizations.weight.original0, layer.parametrizations.weight.original1
+    with T.no_grad():
+        given.copy_(direction)
+    found = []
+    for weight in (layer.weight, length * given / given.norm(dim=1, keepdim=True)):
+        (first,) = T.autograd.grad((weight * weight * direction).sum(), given, create_graph=True)
+        found.append(T.round(T.autograd.grad((first * direction).sum(), given)[0], decimals=4).tolist())
+    return found[0], found[1]
+
+
+@wrong
 def tangent_of_a_triangular_solution(T: Any) -> tuple[Any, Any]:
     """Only a triangle is read, and so only that of a tangent counts."""
     matrix, side = T.tensor([[2.0, 1.0], [0.0, 4.0]]), T.ones(2, 1)
