@@ -87,7 +87,7 @@ class Pass:
         self.captures: dict[Any, list[tuple[int, int]]] = {}  # node -> [(output_nr, position in `captured`)]
         self.captured: list[Any] = []
         self.wanted: set | None = None  # the nodes that gradients go to; None: all
-        self.needed: set | None = None  # those of them that run
+        self.needed: set | None = None  # those of them that run; None if no targets were given
         self.nodes, self.reached, self.leaves = _reachable(root)  # the next one to run is the last of `nodes`
         self.last: dict[Any, Any] = {}  # leaf -> the last node to run that has a gradient for it
 

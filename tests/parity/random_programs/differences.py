@@ -181,8 +181,8 @@ def may_be_refused(ours: Exception | None, lines: list[str], tensors: Iterable[A
     text = str(ours)
     if "data of a tensor cannot be written in place inside of a transform" in text:
         return True  # of a tensor that is recorded outside: docs/internals.md says why
-    # For a view from no_grad mode torch records the op, but keeps nothing, as there is nowhere to send a gradient. And its
-    # rules for products of samples keep copies.
+    # For a view from no_grad mode torch records the op, but keeps nothing, as there is nowhere to send a gradient.
+    # Its rules for products of samples keep copies.
     is_copied = "modified by an inplace" in text and any(map(_PRODUCTS_OF_SAMPLES.search, lines))
     return is_copied or any(part in text for part in _SAVED) and any(map(_requires_grad_alone, tensors))
 
@@ -439,7 +439,18 @@ def _arc_of_equals(line: str, used: list[Any], others: list[Any]) -> bool:
     return bool(_ARC_OF_EQUALS.search(line))
 
 
+def _negated_complex_zero(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Which sign a zero gets depends on its place in a block of numbers, and decides on which side of a cut it is."""
+    return bool(_NEGATED.search(line)) and any(each.is_complex() and _has_zero_part(each) for each in used)
+
+
+def _has_zero_part(tensor: Any) -> bool:
+    return bool((torch.view_as_real(tensor.detach().resolve_conj()) == 0).any())
+
+
+_NEGATED = re.compile(r"\bneg(ative)?_?\(|(?<![\w)\]]) ?-t\d")
 _FAULTS = (
+    _negated_complex_zero,
     _variable_of_another_mode,
     _arc_of_equals,
     _attention_to_nan,

@@ -8,6 +8,7 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "reasons to refuse to join": "x = T.ones(3, 1)",
     "views that a Function has made and that were written": """
 class F(T.autograd.Function):
     @staticmethod
@@ -85,6 +86,12 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
 KINDS = {
+    "reasons to refuse to join": [
+        f"T.cat([{given}], {dim}, out=T.empty({size}, dtype=T.{dtype}))"
+        for given in ("x, x", "x, T.ones(2, 3)", "T.ones(0), x", "T.ones(0)", "x, T.ones(())", "T.ones(2), x")
+        for dim in (0, 5, -3)
+        for size, dtype in ((0, "int64"), (0, "float64"), ("(6, 1)", "bool"))
+    ],
     "views that a Function has made and that were written": [
         f"forward = lambda a: {view}; t = F.apply(x * 1); {write}; r = {read}; "
         "(r.requires_grad, r.requires_grad and r.sum().backward(), x.grad)"

@@ -8,6 +8,7 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "checkpoints behind transforms that are over": "x, s = T.tensor([1., 2.]), T.tensor(0.5, requires_grad=True)",
     "views of captured tensors of inference mode": """
 x = T.ones(3)
 with T.inference_mode(): c = T.ones(3)
@@ -47,6 +48,18 @@ def refused(f):
     except RuntimeError as error: seen.append(str(error))""",
 }
 KINDS = {
+    "checkpoints behind transforms that are over": [
+        f"v = {value}; r = T.utils.checkpoint.checkpoint(lambda a: a.exp(), v, use_reentrant={reentrant}); "
+        f"{send}; s.grad"
+        for value in (
+            "T.func.grad_and_value(lambda a: (a * s).sum())(x)[1]",
+            "T.func.vjp(lambda a: a * s, x)[0]",
+            "T.func.jvp(lambda a: a * s, (x,), (x,))[1]",
+            "T.vmap(T.func.grad(lambda a: (a * a * s).sum()))(x)",
+        )
+        for reentrant in (True, False)
+        for send in ("r.sum().backward()", "r.sum().backward(inputs=[s])", "T.autograd.grad(r.sum(), s)")
+    ],
     "views of captured tensors of inference mode": [
         f"tried(lambda a: ({write}, a * 1)[1], lambda f: {call})"
         for write in (

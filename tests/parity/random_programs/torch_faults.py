@@ -447,6 +447,13 @@ def arc_tangent_of_equal_numbers(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def negative_of_complex_zeros(T: Any) -> tuple[Any, Any]:
+    """What an op computes for an element does not depend on how many others there are."""
+    numbers = T.ones(64, dtype=T.complex64)
+    return numbers.neg().imag[:3].signbit().tolist(), numbers[:3].neg().imag.signbit().tolist()
+
+
+@wrong
 def extreme_of_zeros(T: Any) -> tuple[Any, Any]:
     """What an op computes for an element does not depend on how many others there are; nor do those of other names."""
     zeros = T.zeros(64)

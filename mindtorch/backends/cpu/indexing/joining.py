@@ -51,8 +51,10 @@ def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     view_geometry.check_joinable(tensors)
-    dtype = _joined_dtype(tensors, out)
     parts = [tensor for tensor in tensors if tensor.shape != (0,)]
+    if parts:
+        dim = geometry.wrap_dim(dim, parts[0].ndim)  # which is looked at before dtypes, and these before sizes
+    dtype = _joined_dtype(tensors, out)
     if not parts:
         return deliver(np.empty(0, dtype), out)
     shape, dim = view_geometry.joined_shape(tensors, dim)
