@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from .decompositions import with_decompositions
-from .derivatives import DerivativeEntry, DerivativeReader
 from .errors import Problems
-from .kernels import HandWritten, read_hand_written
 from .model import Model, grouped
-from .ops import OpEntry, read_ops
 from .project_file import read_project
-from .validate import validate
+from .read.decompositions import with_decompositions
+from .read.derivative_entries import DerivativeEntry, DerivativeReader
+from .read.op_entries import OpEntry, read_ops
+from .rules.validate import validate
+from .sources.hand_written import HandWritten, read_hand_written
 
 OPS_FILE = "ops.yaml"
 DERIVATIVES_FILE = "derivatives.yaml"

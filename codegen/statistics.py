@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .emit.kernel_texts import is_written
 from .errors import did_you_mean
 from .model import Model, Op
-from .npu import BACKEND, ops_by_way
+from .npu.kernels import BACKEND, ops_by_way
 
 
 def statistics(model: Model) -> str:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 import yaml
 
-from codegen.npu import VIEWS
+from codegen.npu.kernels import VIEWS
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = "mindtorch"

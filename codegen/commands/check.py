@@ -9,8 +9,8 @@ from pathlib import Path
 from ..emit import emit_all
 from ..errors import Problems
 from ..load import load
-from ..own_calls import check_own_calls
 from ..render import format_files
+from ..sources.own_calls import check_own_calls
 from ..tree import compare, diff
 
 HELP = (

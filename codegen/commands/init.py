@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from ..entries import is_identifier
 from ..errors import Problems
 from ..keys import DERIVATIVE_KEYS, LIBRARY_KEYS, OP_KEYS
 from ..model import Location
 from ..project_file import FILE, has_settings, sources_of
+from ..read.entries import is_identifier
 from ..render import render
 from . import write
 

@@ -9,7 +9,7 @@ from ..load import load
 from ..new.draft import Request
 from ..new.files import Files
 from ..new.plan import make_plan
-from ..new.report import changes, report
+from ..new.summary import changes, report
 from ..new.torch_dtypes import accepted_dtypes
 from ..new.torch_facts import find_facts
 from . import write

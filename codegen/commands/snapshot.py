@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..diff.snapshots import VERSION, snapshot_path, snapshot_text
 from ..errors import Problems
-from ..history_rules import project_release
 from ..load import load
+from ..rules.history_rules import project_release
 
 HELP = "write schemas/v<version>.txt, every schema of a release, with which later states are compared"
 

@@ -10,8 +10,8 @@ from ..emit import emit_all
 from ..errors import Problems
 from ..load import load
 from ..model import Model
-from ..own_calls import check_own_calls
 from ..render import format_files
+from ..sources.own_calls import check_own_calls
 from ..statistics import notes
 from ..tree import Changes, apply, compare
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..compat import is_out, is_subtype
 from ..model import Argument, FunctionSchema
+from .compat import is_out, is_subtype
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from ..entries import Checker, read_entries
 from ..errors import Diagnostic, Problems, did_you_mean, did_you_mean_op
 from ..keys import Key
-from ..yaml_source import Mapping, Scalar
+from ..read.entries import Checker, read_entries
+from ..read.yaml_source import Mapping, Scalar
 from .report import Allowance, Finding, OpChange, Verdict
 from .rules import RULES
 from .state import AllowList, State

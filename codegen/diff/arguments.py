@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..compat import default_value, is_out, is_subtype, list_size, plain
 from ..emit.signatures import NUMPY_SPELLINGS
 from ..model import Argument
 from . import calls
 from .alignment import Alignment, Pair, align
+from .compat import default_value, is_out, is_subtype, list_size, plain
 from .python_types import same_values, takes_as_much
 from .report import Finding, Verdict
 from .rules import RULES

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..compat import is_out
 from ..model import Argument, BaseType, FunctionSchema, ListType, Op, Type
-from ..places import own_place_of
+from ..read.places import own_place_of
+from .compat import is_out
 
 _SAMPLES = {
     "int": "2",

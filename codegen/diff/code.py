@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from posixpath import dirname
 from typing import NamedTuple, TypeAlias
 
-from ..kernels import SHAPE_RULES, imported_name, imported_path
 from ..model import Location, Model, Op
 from ..project import Project
+from ..sources.hand_written import SHAPE_RULES, imported_name, imported_path
 from .report import Finding, OpChange
 from .rules import RULES
 

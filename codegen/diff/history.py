@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..history_rules import is_told_apart
 from ..model import FunctionSchema, OldForm, Op
+from ..rules.history_rules import is_told_apart
 from . import calls
 from .report import Finding, Verdict
 from .rules import RULES

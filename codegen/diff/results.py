@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..compat import alias_key, is_subtype, list_size, plain
 from ..model import Argument, FunctionSchema, Return
 from .alignment import Pair, align
+from .compat import alias_key, is_subtype, list_size, plain
 from .python_types import same_values
 from .report import Finding
 from .subject import Subject

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 from ..errors import Problems
-from ..history_rules import order
 from ..model import FunctionSchema, Location, Model
-from ..schema import read_schema
-from ..yaml_source import Scalar, read_text
+from ..read.schema_parser import read_schema
+from ..read.yaml_source import Scalar, read_text
+from ..rules.history_rules import order
 
 _NAME = re.compile(r"v(\d+(?:\.\d+)*)\.txt")
 VERSION = re.compile(r"\d+(\.\d+)+")

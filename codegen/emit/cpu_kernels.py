@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import Model, Op, ScalarExpression
+from ..read.scalars import rows
 from ..render import header
-from ..scalars import rows
 
 _FOLDER = "generated/kernels/cpu"
 _PURPOSE = """What the {family} ops compute for one element.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..model import Formula, Kind, Model, Op, Reference
-from ..scope import BUILTINS
+from ..read.scope import BUILTINS
 from .names import function_name, op_reference, ops_of_function, root_of, visible_overloads
 from .signatures import python_default
 

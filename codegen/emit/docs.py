@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import Derivative, Formula, Model, OldForm, Op, SavedUse
-from ..npu import BACKEND, Way, npu_kernel, ops_by_way
-from ..places import place_of
+from ..npu.kernels import BACKEND, Way, npu_kernel, ops_by_way
+from ..read.places import place_of
 from ..render import render
 from .kernel_texts import is_written
 from .names import function_name, visible_overloads

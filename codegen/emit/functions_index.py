@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import Model
-from ..places import modules_of_ops, name_in_module
+from ..read.places import modules_of_ops, name_in_module
 from ..render import header, python_module, render
 from .names import visible_overloads
 from .old_calls import old_names

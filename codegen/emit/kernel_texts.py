@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from textwrap import wrap
 
 from ..model import Kernel, Model, Op
-from ..npu import BACKEND, is_view, npu_kernel
+from ..npu.kernels import BACKEND, is_view, npu_kernel
 
 WIDTH = 109  # of 120, without indentation and quotes
 

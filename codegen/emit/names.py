@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..function_names import overload_function, visible
 from ..model import Argument, Model, Op
+from ..model.function_names import overload_function, visible
 
 
 def root_of(model: Model, op: Op) -> Op:

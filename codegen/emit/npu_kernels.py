@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..aclnn import result_names
-from ..aclnn_call import AclnnCall, Value
 from ..model import Argument, ListType, Model, Op
-from ..npu import BACKEND, NpuKernel, npu_kernels
+from ..npu.aclnn import result_names
+from ..npu.aclnn_call import AclnnCall, Value
+from ..npu.kernels import BACKEND, NpuKernel, npu_kernels
 from ..render import python_module, render, tuple_of
 from .kernel_texts import folded, kernel_parameters, module_import
 from .meta_kernels import kernel_modules, kernel_source, meta_imports, meta_kernel

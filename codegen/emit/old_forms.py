@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..expressions import called_functions, function_of, parse_expression, renamed
 from ..keys import TORCH
 from ..model import FunctionSchema, Model, OldForm, Op
+from ..read.expressions import called_functions, function_of, parse_expression, renamed
 from ..render import literal
 from .names import comma_separated, function_name, op_reference, registered_name, root_of, visible_overloads
 from .old_calls import old_forms, old_names

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..model import Model
+from ..read.scope import CONSTANTS
 from ..render import python_module, render
-from ..scope import CONSTANTS
 from .decomposition import RENAMED_CONSTANTS
 from .families import family_names
 from .functions import Function, composite_imports, function_of, shares_code

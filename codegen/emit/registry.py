@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model import Model, Op
-from ..npu import BACKEND, NpuKernel, npu_kernels
+from ..npu.kernels import BACKEND, NpuKernel, npu_kernels
 from ..render import python_module, render, tuple_of
 from .batching import batched_ops
 from .forward_ad import has_jvp

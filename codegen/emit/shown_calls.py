@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from ..expressions import called_functions, function_of, parse_expression
 from ..keys import TORCH
 from ..model import FunctionSchema, Model, OldForm, Op
-from ..places import place_of
+from ..read.expressions import called_functions, function_of, parse_expression
+from ..read.places import place_of
 from .names import comma_separated, root_of
 
 

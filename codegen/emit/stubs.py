@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from ..model import Model, Op
-from ..npu import BACKEND, is_foreseen, npu_kernels
+from ..npu.kernels import BACKEND, is_foreseen, npu_kernels
 from ..render import python_module, render
 from .kernel_texts import WIDTH, folded, folder_of, is_written, kernel_parameters
 from .names import registered_name

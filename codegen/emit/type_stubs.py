@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..model import Argument, FunctionSchema, ListType, Model, OldForm, Op, Type
-from ..places import modules_of_ops, name_in_module
 from ..project import LIBRARY
+from ..read.places import modules_of_ops, name_in_module
 from ..render import header, import_lines, literal, render, used_names
 from .conversions import takes_number
 from .functions import return_type

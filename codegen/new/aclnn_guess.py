@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..aclnn import plain, result_names, takes
-from ..aclnn_signature import Signature
 from ..model import FunctionSchema
+from ..npu.aclnn import plain, result_names, takes
+from ..npu.aclnn_signature import Signature
 
 
 def guessed_call(schema: FunctionSchema, signatures: Mapping[str, Signature]) -> str | None:

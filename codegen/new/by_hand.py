@@ -5,9 +5,9 @@ Kernels are not among them: the generator writes a stub for every one that is mi
 
 from __future__ import annotations
 
-from ..kernels import expected_parameters
 from ..model import FunctionSchema
 from ..project import Project
+from ..sources.hand_written import expected_parameters
 
 _NEW_COMPOSITES = '"""The {family} ops that are written in other ops."""\n'
 

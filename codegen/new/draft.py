@@ -6,10 +6,10 @@ import keyword
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..aclnn_signature import Signature
 from ..errors import Problems, did_you_mean, did_you_mean_op
 from ..keys import POINTWISE
 from ..model import FunctionSchema, Model, Op
+from ..npu.aclnn_signature import Signature
 from ..project import Project
 from .relatives import Profile, Relative, closest, entries
 from .wanted import Wanted, option

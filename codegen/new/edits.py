@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import Problems
-from ..kernels import read_hand_written
 from ..model import Model, Op
+from ..sources.hand_written import read_hand_written
 from .by_hand import composite_function, new_composite_file, sample_generator
 from .draft import Draft
 from .files import Files

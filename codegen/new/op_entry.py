@@ -10,7 +10,7 @@ import yaml
 
 from ..keys import DTYPES, OP_KEYS, TAGS
 from ..model import FunctionSchema, Op
-from ..variants import inplace_schema, out_schema
+from ..read.variants import inplace_schema, out_schema
 from .aclnn_guess import guessed_call
 from .draft import Draft
 from .torch_dtypes import dtype_word

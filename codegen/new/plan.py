@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import Problems
-from ..fit_rules import misfits
-from ..kernels import read_hand_written
 from ..load import load
 from ..model import Derivative, Model, Op
+from ..rules.fit_rules import misfits
+from ..sources.hand_written import read_hand_written
 from .derivative_entry import derivative_lines, why_none
 from .draft import Draft, Request, make_draft
 from .edits import add_composite, add_derivative, add_op, add_samples

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from ..errors import Problems, did_you_mean
 from ..model import FunctionSchema, Location
-from ..schema import SchemaError, parse_schema, read_schema
-from ..yaml_source import Scalar
+from ..read.schema_parser import SchemaError, parse_schema, read_schema
+from ..read.yaml_source import Scalar
 from .torch_facts import TorchDerivative, TorchFacts, TorchFunction
 
 COMMAND_LINE = "the command line"

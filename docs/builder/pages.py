@@ -9,7 +9,7 @@ import jinja2
 from codegen.keys import BACKENDS
 from codegen.load import load
 from codegen.model import Location
-from codegen.npu import ops_by_way
+from codegen.npu.kernels import ops_by_way
 from codegen.project import Project
 
 from . import index

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import mindtorch
 from codegen.model import Op
-from codegen.places import place_of
+from codegen.read.places import place_of
 
 
 def function_of(op: Op) -> str:

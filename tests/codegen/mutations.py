@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from codegen.model import Alias, Argument, BaseType, ListType, Location, OptionalType, Return
-from codegen.schema import SchemaError, parse_schema
-from codegen.yaml_source import Scalar
+from codegen.read.schema_parser import SchemaError, parse_schema
+from codegen.read.yaml_source import Scalar
 
 PLACE = Location("schema", 1, 1)
 BASES = "Tensor int SymInt float bool Scalar complex str ScalarType Layout MemoryFormat Device Generator".split()

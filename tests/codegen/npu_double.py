@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.aclnn_table import signatures
 from codegen.errors import Problems
+from codegen.npu.aclnn_table import signatures
 from codegen.project import Project
 from mindtorch._core.device import device as Device
 from mindtorch.backends.device_array import DeviceFlags

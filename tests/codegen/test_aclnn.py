@@ -2,11 +2,11 @@
 
 import pytest
 
-from codegen.aclnn_call import NotACall, parse_call
-from codegen.aclnn_table import signatures
 from codegen.errors import Problems
 from codegen.load import load
-from codegen.npu import npu_kernels
+from codegen.npu.aclnn_call import NotACall, parse_call
+from codegen.npu.aclnn_table import signatures
+from codegen.npu.kernels import npu_kernels
 from codegen.project import Project
 from tests.codegen.project import Case, check_case, diagnostics, write_project
 from tests.harness import ROOT

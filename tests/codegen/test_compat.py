@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen import compat
+from codegen.diff import compat
 from tests.codegen.compat_table import TABLE
 from tests.codegen.mutations import parse
 

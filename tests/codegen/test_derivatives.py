@@ -2,9 +2,9 @@
 
 import pytest
 
-from codegen.derivatives import node_prefix
 from codegen.emit import emit_all
 from codegen.load import load
+from codegen.read.derivative_entries import node_prefix
 from tests.codegen.project import load_project
 
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from codegen import compat
+from codegen.diff import compat
 from codegen.diff.arguments import argument_findings
 from codegen.diff.page import compatibility_page
 from codegen.diff.properties import DTYPES

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from codegen.__main__ import main
-from codegen.npu import ways
+from codegen.npu.kernels import ways
 from codegen.statistics import notes
 from tests.codegen.emitted import definition, emit_project, expected
 from tests.codegen.project import load_project, write_project

@@ -2,13 +2,13 @@
 
 import pytest
 
-from codegen.call_forms import ANY_CALL, CallForm
 from codegen.errors import Problems
-from codegen.formula import read_formula
 from codegen.model import Location
-from codegen.schema import parse_schema
-from codegen.scope import Helper, Scope
-from codegen.yaml_source import Scalar
+from codegen.read.formula import read_formula
+from codegen.read.schema_parser import parse_schema
+from codegen.read.scope import Helper, Scope
+from codegen.read.yaml_source import Scalar
+from codegen.sources.call_forms import ANY_CALL, CallForm
 
 HELPERS = {
     "multiply": Helper("multiply", CallForm(("grad", "factor"))),

@@ -16,17 +16,17 @@ from functools import cache
 import pytest
 
 from codegen import load as loading
-from codegen.call_forms import ANY_CALL
 from codegen.diff.compare import compare
 from codegen.diff.report import Verdict
 from codegen.diff.state import state_of
 from codegen.emit import emit_all
 from codegen.errors import CODES, InvalidInput, Problems
-from codegen.kernels import read_hand_written
 from codegen.keys import DERIVATIVE_KEYS, OP_KEYS
 from codegen.load import load
 from codegen.model import Model
 from codegen.project import LIBRARY_ROOT, Project
+from codegen.sources.call_forms import ANY_CALL
+from codegen.sources.hand_written import read_hand_written
 from tests import daily
 from tests.codegen.yaml_damage import DAMAGE, entries_of
 

@@ -5,9 +5,9 @@ import pytest
 from codegen.diff.compare import compare
 from codegen.diff.state import state_of
 from codegen.errors import Problems
-from codegen.kernels import read_hand_written
 from codegen.load import load
 from codegen.project import Project
+from codegen.sources.hand_written import read_hand_written
 from tests.codegen.diff_project import TODAY
 from tests.codegen.project import DERIVATIVES, OPS, clean, diagnostics, load_project, write_project
 

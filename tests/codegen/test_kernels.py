@@ -3,8 +3,8 @@
 import pytest
 
 from codegen.errors import Problems
-from codegen.kernels import read_hand_written
 from codegen.project import Project
+from codegen.sources.hand_written import read_hand_written
 from codegen.statistics import notes
 from tests.codegen.project import clean, diagnostics, load_project, write_project
 

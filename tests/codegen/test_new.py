@@ -13,7 +13,7 @@ from codegen.load import load
 from codegen.new.insertion import after_entry, after_heading, appended, at_end
 from codegen.new.op_entry import scalar
 from codegen.new.relatives import closest, entries, profile_of
-from codegen.new.report import report
+from codegen.new.summary import report
 from codegen.new.torch_facts import TorchDerivative, find_facts
 from tests.codegen.new_project import HYPOT, OPS, SAMPLES, entry, facts_of, function, plan, write_small_project
 from tests.codegen.project import clean, write_project

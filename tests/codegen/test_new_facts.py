@@ -5,11 +5,11 @@ import pytest
 from codegen.model import Location
 from codegen.new.draft import Request
 from codegen.new.plan import make_plan
-from codegen.new.report import report
+from codegen.new.summary import report
 from codegen.new.torch_dtypes import accepted_dtypes, dtype_word
 from codegen.new.torch_facts import TorchDerivative, find_facts
-from codegen.schema import parse_schema
-from codegen.yaml_source import Scalar
+from codegen.read.schema_parser import parse_schema
+from codegen.read.yaml_source import Scalar
 from tests.codegen.new_project import HYPOT, entry, facts_of, function, plan, write_small_project
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from codegen.npu import ways
+from codegen.npu.kernels import ways
 from mindtorch._generated.npu_kernels import MODULES
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.dispatch.registry import all_ops, kernel_table

@@ -5,7 +5,7 @@ import pytest
 from codegen.__main__ import main
 from codegen.errors import Problems
 from codegen.load import load
-from codegen.own_calls import check_own_calls
+from codegen.sources.own_calls import check_own_calls
 from tests.codegen.project import clean, write_project
 
 OPS = """

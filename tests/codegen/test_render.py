@@ -57,7 +57,7 @@ def test_a_memory_that_cannot_be_replaced_leaves_nothing(tmp_path, monkeypatch):
     "source, names",
     [
         ("a.b(c, d=e, *f)", "acef"),
-        ('a["b"] = \'c\' # d', "a"),
+        ("a[\"b\"] = 'c' # d", "a"),
         ('def _(x):\n    """a: b\n    c"""\n    return d', "d"),
         ('a("b\\"c", d)', "ad"),
         ("a = b == c", "abc"),

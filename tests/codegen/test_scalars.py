@@ -5,12 +5,12 @@ import re
 import pytest
 
 from codegen.errors import Problems
-from codegen.kernels import read_hand_written
 from codegen.model import Location
 from codegen.project import LIBRARY_ROOT, Project
-from codegen.scalars import read_scalar, rows
-from codegen.schema import parse_schema
-from codegen.yaml_source import Scalar
+from codegen.read.scalars import read_scalar, rows
+from codegen.read.schema_parser import parse_schema
+from codegen.read.yaml_source import Scalar
+from codegen.sources.hand_written import read_hand_written
 
 SCHEMA = (
     "soft(Tensor grad_output, Tensor self, Scalar beta=1, *, bool is_result=False, str approximate='none')" " -> Tensor"

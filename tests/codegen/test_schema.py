@@ -3,8 +3,8 @@
 import pytest
 
 from codegen.model import Alias, BaseType, ListType, Location, OptionalType
-from codegen.schema import is_default, parse_schema
-from codegen.yaml_source import Scalar
+from codegen.read.schema_parser import is_default, parse_schema
+from codegen.read.yaml_source import Scalar
 
 TENSOR = BaseType("Tensor")
 

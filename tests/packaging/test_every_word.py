@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from codegen.formula import KEYWORDS
 from codegen.keys import DERIVATIVE_KEYS, OP_KEYS
-from codegen.metadata import INDEXED_METADATA, LIST_METADATA, METADATA_ATTRIBUTES, METADATA_METHODS
+from codegen.read.formula import KEYWORDS
+from codegen.read.metadata import INDEXED_METADATA, LIST_METADATA, METADATA_ATTRIBUTES, METADATA_METHODS
 from tests.packaging.commands import ROOT, run
 from tests.packaging.every_word_checks import CHECKS
 

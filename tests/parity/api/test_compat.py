@@ -7,7 +7,7 @@ from random import Random
 import pytest
 import torch
 
-from codegen import compat
+from codegen.diff import compat
 from tests.codegen.compat_table import TABLE
 from tests.codegen.mutations import mutated, parse
 from tests.harness import model

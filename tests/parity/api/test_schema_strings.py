@@ -7,13 +7,13 @@ import pytest
 import torch
 import yaml
 
-from codegen.derivatives import node_prefix
 from codegen.errors import Problems
 from codegen.load import load
 from codegen.model import Location
-from codegen.op_rules import SCHEMA_RULES
-from codegen.schema import parse_schema
-from codegen.yaml_source import Scalar
+from codegen.read.derivative_entries import node_prefix
+from codegen.read.schema_parser import parse_schema
+from codegen.read.yaml_source import Scalar
+from codegen.rules.op_rules import SCHEMA_RULES
 
 torchgen = pytest.importorskip("torchgen", reason="the torch wheel packages its YAML files with torchgen")
 PACKAGED = Path(torchgen.__file__).parent / "packaged"
