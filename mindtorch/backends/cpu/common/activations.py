@@ -297,7 +297,7 @@ def softplus(out: Array, x: Array, beta: float, threshold: float, z: Temporary) 
     """log1p(exp(beta * x)) / beta, or x itself where the exponent is large."""
     factor = _numbers(x)[beta]
     exponent = x if beta == 1 else np.multiply(x, factor, z)
-    linear = exponent > threshold
+    linear = np.greater(exponent, _numbers(x)[threshold])
     z = np.exp(exponent, z)
     np.log1p(z, z)
     if beta != 1:

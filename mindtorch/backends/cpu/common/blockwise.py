@@ -33,6 +33,16 @@ def _shape_of(arrays: tuple[Array, ...]) -> tuple[int, ...]:
     return shape
 
 
+def _are_few(first: Array, others: tuple[Array, ...]) -> bool:
+    """Whether arrays of one shape, of which one block is enough, are all that there is."""
+    if not 0 < first.size <= _BLOCK or not first.ndim:
+        return False
+    for each in others:
+        if each.shape != first.shape:
+            return False
+    return True
+
+
 def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None]], Callable[..., Array]]:
     """Makes a computation of a `step(out, *arrays, *params, *temporaries)` that writes `out`, and runs it in blocks.
 
@@ -45,6 +55,10 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
 
     def decorate(step: Callable[..., None]) -> Callable[..., Array]:
         def loop(*args: Any, out: Array | None = None) -> Array:
+            if out is None and _are_few(args[0], args[1:arrays]):
+                out = np.empty(args[0].shape, args[0].dtype)
+                step(out, *args, *none)
+                return out
             inputs = args[:arrays]
             if out is None:
                 out = aligned.empty(_shape_of(inputs), inputs[0].dtype)
