@@ -360,9 +360,9 @@ def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> A
         if abs(number) < 0.5:
             return _lerp_from_start(start, end, weight if not weight.ndim else weight[(0,) * weight.ndim], out=out)
         return _lerp_from_end(start, end, np.asarray(1 - weight[(0,) * weight.ndim]), out=out)
-    half, one = [kept_constant(number, weight.dtype) for number in (0.5, 1.0)]
-    near_start, difference = np.abs(weight) < half, end - start
-    return choose(near_start, start + weight * difference, end - difference * (one - weight), out=out)
+    near_start = np.abs(weight) < 0.5
+    difference = end - start
+    return choose(near_start, start + weight * difference, end - difference * (1 - weight), out=out)
 
 
 @blockwise(arrays=2, temporaries=1)
