@@ -111,15 +111,15 @@ def _few(table: Table, x: Array, n: Array) -> Any:
     """The values for few elements of low degrees, from a table for each x: it is as long as x is, before it is
     broadcast. None if that is not what they are."""
     degree = n.astype(np.int64)
-    highest = int(largest(degree))
-    if not 0 <= highest < _ROWS or not x.flags.c_contiguous or (rows := table(x.reshape(-1), highest)) is None:
+    highest = max(int(largest(degree)), 0)
+    if highest >= _ROWS or not x.flags.c_contiguous or (rows := table(x.reshape(-1), highest)) is None:
         return None
     if not is_within(degree, 0, _ROWS):
         degree = np.maximum(degree, -1)
     if x.size == 1:
         return rows.take(degree, mode="wrap").reshape(broadcast_shapes(x.shape, n.shape))
     if n.size == 1:
-        return rows[degree.item()].reshape(x.shape)
+        return rows[max(degree.item(), -1)].reshape(x.shape)
     return rows[degree, np.arange(x.size).reshape(x.shape)]
 
 
