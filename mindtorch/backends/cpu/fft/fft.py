@@ -1,9 +1,10 @@
-"""Fourier transforms by NumPy, which keeps single precision."""
+"""Fourier transforms by SciPy, whose loops take several rows at once."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
+from scipy import fft as scipy_fft
 
 from mindtorch._core import geometry
 from mindtorch._core.strided import allocate
@@ -13,7 +14,7 @@ from mindtorch.backends.cpu.common.checks import scalar_name
 
 Array = np.ndarray
 
-# NumPy's names for what a transform is divided by (nothing, the root of the count, the count), by direction.
+# SciPy's names for what a transform is divided by (nothing, the root of the count, the count), by direction.
 _FORWARD = ("backward", "ortho", "forward")
 _INVERSE = ("forward", "ortho", "backward")
 
@@ -24,9 +25,9 @@ def fft_c2c(input, dim, normalization, forward, out=None):
     if not dim:
         return deliver(input.copy("K"), out)
     if forward:
-        result = quiet(_along, np.fft.fft, input, dim[::-1], _FORWARD[normalization])
+        result = quiet(_along, scipy_fft.fft, input, dim[::-1], _FORWARD[normalization])
     else:
-        result = quiet(_along, np.fft.ifft, input, dim[::-1], _INVERSE[normalization])
+        result = quiet(_along, scipy_fft.ifft, input, dim[::-1], _INVERSE[normalization])
     return _delivered(result, input, dim, None, out)
 
 
@@ -37,8 +38,8 @@ def fft_r2c(input, dim, normalization, onesided, out=None):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_name(input)}")
     _check_last(dim)
     norm = _FORWARD[normalization]
-    result = quiet(np.fft.rfft if onesided else np.fft.fft, input, None, dim[-1], norm)
-    result = quiet(_along, np.fft.fft, result, dim[-2::-1], norm)
+    result = quiet(scipy_fft.rfft if onesided else scipy_fft.fft, input, None, dim[-1], norm)
+    result = quiet(_along, scipy_fft.fft, result, dim[-2::-1], norm)
     return _delivered(result, input, dim, dim[-1], out)
 
 
@@ -48,13 +49,13 @@ def fft_c2r(input, dim, normalization, last_dim_size, out=None):
     _check_last(dim)
     geometry.check_sizes((*input.shape[: dim[-1]], last_dim_size, *input.shape[dim[-1] + 1 :]))
     norm = _INVERSE[normalization]
-    result = quiet(_along, np.fft.ifft, input, dim[:-1], norm)
-    result = quiet(np.fft.irfft, result, last_dim_size, dim[-1], norm)
+    result = quiet(_along, scipy_fft.ifft, input, dim[:-1], norm)
+    result = quiet(scipy_fft.irfft, result, last_dim_size, dim[-1], norm)
     return _delivered(result, input, dim, dim[-1], out)
 
 
 def _along(transform: Callable[..., Array], array: Array, dims: Sequence[int], norm: str) -> Array:
-    """One dimension after the other, as NumPy's functions for several do, which take longer to begin."""
+    """One dimension after the other, as SciPy's functions for several do, which take longer to begin."""
     for dim in dims:
         array = transform(array, None, dim, norm)
     return array
