@@ -4,6 +4,7 @@ Matrices of results lie column by column in memory, as LAPACK writes them and to
 """
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -102,10 +103,12 @@ def singular(number: int) -> str:
 def factorized(matrix: Array) -> tuple[Array, Array, Array]:
     """L and U in one matrix, the rows that were exchanged (counted from 1), and the first zero on the diagonal."""
     rows, columns = matrix.shape[-2:]
-    if min(rows, columns) > _FEW_ROWS and (found := _by_lapack(matrix)) is not None:
+    if min(rows, columns) > _FEW_ROWS and not _are_many_small(matrix) and (found := _by_lapack(matrix)) is not None:
         return *found, _no_info(matrix)
-    lu = np.array(matrix)
+    lu = np.array(matrix, order="C")
     pivots = np.empty((*lu.shape[:-2], min(rows, columns)), INT32)
+    if _are_many_small(matrix):
+        return lu, pivots, quiet(_factorize_all, lu, pivots)
     info = _no_info(lu)
     for place in ndindex(lu.shape[:-2]):
         info[place] = quiet(_factorize, lu[place], pivots[place])
@@ -129,6 +132,35 @@ def _factorize(lu: Array, pivots: Array) -> int:
         np.divide(column, pivot, column)
         np.subtract(rest, np.multiply(column, lu[step, step + 1 :]), rest)
     return first_zero
+
+
+def _are_many_small(matrix: Array) -> bool:
+    """Whether a step for all matrices at once is quicker than one after the other."""
+    return bool(matrix.size) and matrix.shape[-1] <= _SMALL and prod(matrix.shape[:-2]) >= _MANY
+
+
+_SMALL, _MANY = 16, 8
+
+
+def _factorize_all(lu: Array, pivots: Array) -> Array:
+    """The steps of `_factorize`, each for all matrices at once; returns the first zeros on the diagonals."""
+    batch = lu.shape[:-2]
+    lu, pivots = lu.reshape(-1, *lu.shape[-2:]), pivots.reshape(-1, pivots.shape[-1])
+    every, info = np.arange(len(lu)), np.zeros(len(lu), INT32)
+    for step in range(pivots.shape[-1]):
+        rows = step + _absolute(lu[:, step:, step]).argmax(-1)
+        pivots[:, step] = rows + 1
+        exchanged = lu[every, rows]
+        lu[every, rows] = lu[:, step]
+        lu[:, step] = exchanged
+        pivot = lu[:, step, step]
+        is_zero = pivot == 0
+        info[is_zero & (info == 0)] = step + 1
+        goes_on = ~is_zero[:, None, None]
+        column, rest = lu[:, step + 1 :, step : step + 1], lu[:, step + 1 :, step + 1 :]
+        np.divide(column, pivot[:, None, None], column, where=goes_on)
+        np.subtract(rest, np.multiply(column, lu[:, step : step + 1, step + 1 :]), rest, where=goes_on)
+    return info.reshape(batch)
 
 
 def _absolute(column: Array) -> Array:
@@ -275,7 +307,7 @@ def is_vector_for(A: Array, B: Array) -> bool:
 
 def _solved(matrix: Array, right: Array) -> tuple[Array, Array, Array, Array]:
     """The solution with the factors of the matrix; a singular one leaves inf and nan."""
-    found = _by_lapack(matrix)
+    found = None if _are_many_small(matrix) else _by_lapack(matrix)
     packed, pivots, info = factorized(matrix) if found is None else (*found, _no_info(matrix))
     if is_any(info):
         return quiet(_substituted, packed, pivots, right), packed, pivots, info
