@@ -187,8 +187,8 @@ class Observed:
         self._table = kernel_table(op)
 
     def __enter__(self):
+        self._on_cpu = self._table[np.ndarray]  # first, as it may have to load the family
         self._kept, self._direct = dict(self._table), self._table.direct
-        self._on_cpu = self._table[np.ndarray]
         self._table[np.ndarray] = self
         return self
 
