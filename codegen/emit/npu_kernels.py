@@ -23,7 +23,7 @@ from .names import registered_name
 
 _RUNTIME = "mindtorch.backends.npu.launch"
 _VALUES = "mindtorch.backends.npu.values"
-_REFUSALS = "mindtorch.backends.npu.refusals"
+_UNSUPPORTED_CALLS = "mindtorch.backends.npu.unsupported_calls"
 _FROM_RUNTIME = (
     *("NpuArray", "aclnn", "copied", "delivered", "delivered_all", "operands", "placed", "placed_all", "placed_on"),
     *("remembered", "seed_and_offset", "settings"),
@@ -95,7 +95,7 @@ def _file(model: Model, family: str, kernels: list[NpuKernel]) -> str:
     functions = [_function(model, module, kernel) for kernel in kernels]
     body = render("npu_module.py.jinja", constants=sorted(module.constants.items()), functions=functions)
     imports = dict.fromkeys(_FROM_RUNTIME, _RUNTIME) | dict.fromkeys(("Codes", "dims_of", "sized"), _VALUES)
-    imports |= dict.fromkeys(("UNANSWERED", "answered"), _REFUSALS) | meta_imports(model, family)
+    imports |= dict.fromkeys(("UNANSWERED", "answered"), _UNSUPPORTED_CALLS) | meta_imports(model, family)
     purpose = f"The {family} kernels of the NPU backend that are one call of ACLNN each."
     return python_module(model.project, "npu_kernels", "ops.yaml", purpose, body, imports)
 
@@ -125,7 +125,7 @@ def _answering(model: Model, kernel: NpuKernel, body: list[str], changes: bool =
 def _file_by_hand(model: Model, family: str, kernels: list[NpuKernel]) -> str:
     functions = [_function_by_hand(model, kernel) for kernel in kernels]
     body = render("npu_module.py.jinja", constants=(), functions=functions)
-    imports = dict.fromkeys(("UNANSWERED", "answered"), _REFUSALS)
+    imports = dict.fromkeys(("UNANSWERED", "answered"), _UNSUPPORTED_CALLS)
     modules = kernel_modules(model, BACKEND, family)
     imports |= {name: module_import(model, file, name) for name, file in modules.items()}
     purpose = f"The {family} kernels of the NPU backend that are written by hand: calls that answer for them."

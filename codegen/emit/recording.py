@@ -262,7 +262,7 @@ def grad_check_of_out(model: Model, op: Op) -> GradCheck | None:
     has_formulas = derivative.has_formulas if derivative is not None else not is_without
     name = f'"{op.schema.base}"' if has_formulas else f'"aten::{op.schema.base}"'
     if has_formulas:
-        return GradCheck(_refusal_of_out(f"refuse_grad({comma_separated([name, *inputs, out])})", operands, out))
+        return GradCheck(_grad_check_of_out(f"refuse_grad({comma_separated([name, *inputs, out])})", operands, out))
     given = comma_separated([name, "(out,)" if out == "out" else "out", *inputs])
     calls = f"refuse_unwritable({given})", f"record_refusal({given})"
     if inputs or out != "out":
@@ -270,7 +270,7 @@ def grad_check_of_out(model: Model, op: Op) -> GradCheck | None:
     return GradCheck(*[("if out._mt_edge is not None:", f"    {call}") for call in calls])
 
 
-def _refusal_of_out(call: str, operands: Sequence[Argument], out: str) -> tuple[str, ...]:
+def _grad_check_of_out(call: str, operands: Sequence[Argument], out: str) -> tuple[str, ...]:
     """The call, which is spared if it can be told in a line that no tensor takes part in autograd."""
     if out != "out" or any(each.type.is_list or each.type.is_optional for each in operands):
         return (call,)

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 from mindtorch.backends.npu.values import Codes
 
 _celu = aclnn("aclnnCelu", "TST")

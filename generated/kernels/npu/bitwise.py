@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _bitwise_and_rule = remembered(rules.broadcast("default"), "bitwise_and.Tensor")
 _bitwise_and_scalar = aclnn("aclnnBitwiseAndScalar", "TST")

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, placed, placed_all, remembered, settings
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 from mindtorch.backends.npu.values import sized
 
 _col2im_rule = remembered(rules.col2im("first"), "col2im")

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, placed, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _embedding = aclnn("aclnnEmbedding", "TTT")
 _embedding_dense_backward = aclnn("aclnnEmbeddingDenseBackward", "TTqqbT")

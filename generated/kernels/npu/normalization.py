@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, placed_all, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _layer_norm = aclnn("aclnnLayerNorm", "TITTgTTT")
 _layer_norm_backward = aclnn("aclnnLayerNormBackward", "TTITTTTBTTT")

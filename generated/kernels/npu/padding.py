@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, placed, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _constant_pad_nd = aclnn("aclnnConstantPadNd", "TIST")
 _constant_pad_nd_rule = remembered(rules.constant_pad("first"), "constant_pad_nd")

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _acos = aclnn("aclnnAcos", "TT")
 _acos_rule = remembered(rules.broadcast("int_to_float"), "acos")

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, delivered_all, placed, placed_all, remembered, settings
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 from mindtorch.backends.npu.values import sized
 
 _adaptive_avg_pool2d = aclnn("aclnnAdaptiveAvgPool2d", "TIT")

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, placed_all, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _fake_quant_per_channel_affine_cachemask = aclnn("aclnnFakeQuantPerChannelAffineCachemask", "TTTlllTT")
 _fake_quantize_per_channel_rule = remembered(rules.like("first_mask"), "fake_quantize_per_channel_affine_cachemask")

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered, seed_and_offset
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _bernoulli_rule = remembered(rules.same("first"), "bernoulli")
 _bernoulli_tensor = aclnn("aclnnBernoulliTensor", "TTllT")

@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, placed, placed_all, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 from mindtorch.backends.npu.values import sized
 
 _grid_sampler2_d = aclnn("aclnnGridSampler2D", "TTllbT")

@@ -3,7 +3,7 @@
 """The factory kernels of the NPU backend that are written by hand: calls that answer for them."""
 
 from mindtorch.backends.npu import factory as npu_kernels
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 
 def empty(size, dtype, layout, device, pin_memory, memory_format, out=None):

@@ -3,7 +3,7 @@
 """The normalization kernels of the NPU backend that are written by hand: calls that answer for them."""
 
 from mindtorch.backends.npu import normalization as npu_kernels
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):

@@ -3,7 +3,7 @@
 """The optim kernels of the NPU backend that are written by hand: calls that answer for them."""
 
 from mindtorch.backends.npu import optim as npu_kernels
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 
 def adamw_step(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, beta1, beta2, weight_decay, eps):

@@ -3,7 +3,7 @@
 """The padding kernels of the NPU backend that are written by hand: calls that answer for them."""
 
 from mindtorch.backends.npu import padding as npu_kernels
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 
 def reflection_pad1d(input, padding, out=None):

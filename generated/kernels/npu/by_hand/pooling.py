@@ -3,7 +3,7 @@
 """The pooling kernels of the NPU backend that are written by hand: calls that answer for them."""
 
 from mindtorch.backends.npu import pooling as npu_kernels
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 
 def max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, out=None):

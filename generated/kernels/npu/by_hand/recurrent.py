@@ -3,7 +3,7 @@
 """The recurrent kernels of the NPU backend that are written by hand: calls that answer for them."""
 
 from mindtorch.backends.npu import recurrent as npu_kernels
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 
 def lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias):

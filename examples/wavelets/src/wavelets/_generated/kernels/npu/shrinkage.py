@@ -4,7 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered
-from mindtorch.backends.npu.refusals import UNANSWERED, answered
+from mindtorch.backends.npu.unsupported_calls import UNANSWERED, answered
 
 _soft_threshold_rule = remembered(rules.like(None), "wavelets::soft_threshold")
 _softshrink = aclnn("aclnnSoftshrink", "TST")
