@@ -580,6 +580,13 @@ def detached(tensor: Tensor, array: Any) -> Tensor:
     return alias
 
 
+def be_of_inference(alias: Tensor) -> None:
+    """Make an alias of a tensor of inference mode one of that mode: outside of it, it may be written."""
+    autograd_meta(alias).inference = True
+    if not _thread.inference and alias._mt_version is None:
+        alias._mt_version = OutsideVersion((0,))
+
+
 def share_version(tensor: Tensor) -> list[int]:
     """The tensor's version counter, made if it has none yet, to be shared with another tensor."""
     counter = tensor._mt_version

@@ -10,7 +10,7 @@ from mindtorch._core.autograd_meta import AutogradMeta, edge_left, takes_part
 from mindtorch._core.batched_array import BatchedArray
 from mindtorch._core.dtype import c_name
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.tensor import OutsideVersion, Tensor, alias_of, autograd_meta, extend_tensor, give_data_version
+from mindtorch._core.tensor import Tensor, alias_of, autograd_meta, be_of_inference, extend_tensor, give_data_version
 from mindtorch._support import errors
 from mindtorch._support.warnings import warn
 from mindtorch.autograd._engine.detaching import edge_outside_of
@@ -232,9 +232,7 @@ class GradMethods:
         if self._mt_meta is not None and self._mt_meta.left is not None:
             _leave_like(alias, self)
         if self.is_inference():
-            autograd_meta(alias).inference = True
-            if not _thread.inference and alias._mt_version is None:
-                alias._mt_version = OutsideVersion((0,))
+            be_of_inference(alias)
         return alias
 
     @data.setter
@@ -407,6 +405,8 @@ class HookMethods:
             return
         left = edge_left(self)
         if left is None and self.requires_grad and not may_be_taken_again(self) and not noted_edge(self):
+            if _thread.transforms:
+                raise errors.inside_transform("retain_grad()")
             return  # a leaf, to which no gradient gets, even if it may not be read any more
         edge = edge_of(self) if left is None else left or None
         if edge is None or (_thread.transforms and not self.requires_grad):

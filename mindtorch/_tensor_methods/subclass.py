@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from weakref import ref
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor, alias_of, extend_tensor, share_version
+from mindtorch._core.tensor import Tensor, alias_of, be_of_inference, extend_tensor, share_version
 from mindtorch.dispatch.modes import torch_dispatch
 from mindtorch.dispatch.torch_function import (
     begin,
@@ -57,7 +57,9 @@ class SubclassMethods:
     def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Any:
         """A leaf of a subclass on the memory of `data`."""
         result = alias_of(data, cls)
-        if not data.is_inference():
+        if data.is_inference():
+            be_of_inference(result)
+        else:
             result._mt_version = share_version(data)
         if require_grad:
             result.requires_grad = True

@@ -10,7 +10,7 @@ import numpy as np
 
 from mindtorch._core import state
 from mindtorch._core.interop import require_grad
-from mindtorch._core.tensor import Tensor, alias_of, autograd_meta, share_version, wrap
+from mindtorch._core.tensor import Tensor, alias_of, be_of_inference, share_version, wrap
 from mindtorch._tensor_methods.copying import state_of
 from mindtorch._tensor_methods.rebuilding import rebuild_from_type_v2, with_state
 from mindtorch.dispatch import ops
@@ -112,7 +112,7 @@ def _made_of(data: Tensor | None, cls: type, kind: Any) -> Any:
 def _alias_of(data: Tensor, cls: type) -> Any:
     alias = alias_of(data, cls)
     if data.is_inference():
-        autograd_meta(alias).inference = True
+        be_of_inference(alias)
     else:
         alias._mt_version = share_version(data)
     return alias

@@ -8,6 +8,10 @@ from tests.parity.random_programs.found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "writes to parameters of inference mode": "inside = lambda f: T.inference_mode()(f)()\n"
+    "i = inside(lambda: T.ones(2))",
+    "gradients to be retained inside of transforms": "x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)\n"
+    "h = w * 1; no = lambda f: T.no_grad()(f)(); v = no(lambda: h[:1])",
     "reasons to refuse to join": "x = T.ones(3, 1)",
     "views that a Function has made and that were written": """
 class F(T.autograd.Function):
@@ -86,6 +90,21 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
 KINDS = {
+    "gradients to be retained inside of transforms": [
+        f"f = lambda a: (({tensor}).retain_grad(), a.sum())[1]; {call}"
+        for tensor in ("no(lambda: a[:1])", "no(lambda: (a * 1)[:1])", "no(lambda: a * 1)", "a * 1", "a", "v", "h", "w")
+        for call in ("T.func.grad(f)(x)", "T.func.jvp(f, (x,), (x,))", "T.vmap(T.func.jacrev(f))(x)", "T.vmap(f)(x)")
+    ],
+    "writes to parameters of inference mode": [
+        f"p = {made}; r = (p.is_inference(), p.requires_grad); {write}; r, p.detach() * 1, i.tolist()"
+        for made in (
+            *("T.nn.Parameter(i, requires_grad=False)", "inside(lambda: T.nn.Parameter(i, requires_grad=False))"),
+            *("i.detach()", "i.data", "i[:1]", "T.nn.Buffer(i)", "T.Tensor._make_subclass(T.nn.Parameter, i)", "i"),
+            "inside(lambda: T.Tensor._make_subclass(T.nn.Parameter, i))",
+        )
+        for write in ("p.mul_(2)", "p.zero_()", "p.copy_(p * 3)", "inside(lambda: p.add_(1))", "p.data.mul_(2)")
+    ]
+    + ["T.nn.Parameter(i).mul_(2)", "T.nn.Parameter(i).sum().backward()", "(T.nn.Parameter(i) * 2).requires_grad"],
     "reasons to refuse to join": [
         f"T.cat([{given}], {dim}, out=T.empty({size}, dtype=T.{dtype}))"
         for given in ("x, x", "x, T.ones(2, 3)", "T.ones(0), x", "T.ones(0)", "x, T.ones(())", "T.ones(2), x")
