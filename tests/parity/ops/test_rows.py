@@ -12,9 +12,25 @@ CALLS = {
     "index_add_": lambda target, dim, index, expanded, source: target.index_add_(dim, index, source, alpha=2),
     "scatter_add": lambda target, dim, index, expanded, source: target.scatter_add(dim, expanded, source),
     "scatter_add_": lambda target, dim, index, expanded, source: target.scatter_add_(dim, expanded, source),
+    "scatter_reduce sum": lambda target, dim, index, expanded, source: target.scatter_reduce(
+        dim, expanded, source, "sum"
+    ),
+    "scatter_reduce amax": lambda target, dim, index, expanded, source: real(target).scatter_reduce(
+        dim, expanded, real(source), "amax", include_self=False
+    ),
+    "scatter_reduce mean": lambda target, dim, index, expanded, source: target.scatter_reduce(
+        dim, expanded, source, "mean", include_self=False
+    ),
+    "index_reduce amin": lambda target, dim, index, expanded, source: real(target).index_reduce(
+        dim, index, real(source), "amin"
+    ),
     "gather": lambda target, dim, index, expanded, source: target.gather(dim, expanded),
     "index_select": lambda target, dim, index, expanded, source: target.index_select(dim, index),
 }
+
+
+def real(tensor):
+    return tensor.real if tensor.is_complex() else tensor
 
 
 def operands(library, dim, others, count, dtype, kind):

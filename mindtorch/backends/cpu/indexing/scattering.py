@@ -1,6 +1,7 @@
 """Kernels that read or write elements along one dimension by an index of the same rank, and `put` and index_reduce."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from mindtorch.backends.cpu.common.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.precision import widen
 from mindtorch.backends.cpu.indexing.advanced import add_at, add_at_exactly
-from mindtorch.backends.cpu.indexing.rows import add_rows_exactly, row_index
+from mindtorch.backends.cpu.indexing.rows import add_rows, add_rows_exactly, row_index
 from mindtorch.backends.cpu.indexing.targets import (
     INDEX_DTYPES,
     check_index_rows,
@@ -72,12 +73,20 @@ def scatter_value(input, dim, index, value, out=None):
 
 
 def scatter_add(input, dim, index, src, out=None):
-    return _scattered(input, dim, index, src, out, add_at_exactly)
+    return _scattered(input, dim, index, src, out, add_at_exactly, write_rows=add_rows_exactly)
 
 
 def _scattered(
-    input: Array, dim: int, index: Array, values: Array, out: Array | None, write: Write, is_number: bool = False
+    input: Array,
+    dim: int,
+    index: Array,
+    values: Array,
+    out: Array | None,
+    write: Write,
+    is_number: bool = False,
+    write_rows: Callable[[Array, int, Array, Array], None] | None = None,
 ) -> Array:
+    """`write_rows` writes whole rows along a dimension, where the index is the same for all their elements."""
     dim = geometry.wrap_dim(dim, input.ndim)
     _check_index_dtype(index, "scatter")
     if values.dtype != input.dtype:
@@ -91,10 +100,10 @@ def _scattered(
         values = _matching_part(values, index, input, dim)
     elif _exceeds(index, places, skipped=dim):
         raise _scatter_size_error(index, input, dim, "")
-    rows = row_index(index, dim, places.shape) if write is add_at_exactly else None
+    rows = None if write_rows is None else row_index(index, dim, places.shape)
     check_range(index if rows is None else rows, dim, places.shape[dim])
-    if rows is not None:
-        add_rows_exactly(places, dim, rows, values)
+    if write_rows is not None and rows is not None:
+        write_rows(places, dim, rows, values)
     elif places.flags.c_contiguous and (dim == index.ndim - 1 or write is not _assign):
         write(places.reshape(-1), (flat_places(index, dim, index.shape, places.shape),), values)
     else:
@@ -197,7 +206,8 @@ def scatter_reduce(input, dim, index, src, reduce, include_self=True, out=None):
     check_same(input, out)
     if index.size and ((reduce in _EXTREMES and input.dtype.kind == "c") or (reduce == "mean" and input.dtype == bool)):
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", input)
-    return _scattered(input, dim, index, src, out, _reducing(reduce, include_self))
+    write, write_rows = _reducing(reduce, include_self), partial(_reduce_rows, reduce, include_self)
+    return _scattered(input, dim, index, src, out, write, write_rows=write_rows)
 
 
 def index_reduce(input, dim, index, source, reduce, include_self=True, out=None):
@@ -212,13 +222,19 @@ def index_reduce(input, dim, index, source, reduce, include_self=True, out=None)
     if not is_within(index, 0, places.shape[dim]):
         raise IndexError("index out of range in self")
     _check_index_reduce_dtype(input, reduce, include_self)
-    rows, values = moveaxis(places, dim, 0), moveaxis(source if source.ndim else source.reshape(1), dim, 0)
-    _reducing(reduce, include_self, _combine_rows)(rows, index.reshape(-1), values)
+    _reduce_rows(reduce, include_self, places, dim, index.reshape(-1), source if source.ndim else source.reshape(1))
     return target
+
+
+def _reduce_rows(reduce: str, include_self: bool, target: Array, dim: int, index: Array, source: Array) -> None:
+    _reducing(reduce, include_self, _combine_rows)(moveaxis(target, dim, 0), index, moveaxis(source, dim, 0))
 
 
 def _combine_rows(function: np.ufunc, target: Array, rows: Array, values: Array) -> None:
     """As `function.at`, by whole rows: all that come first for their row, then all that come second, and so on."""
+    if function is np.add:
+        add_rows(target, 0, rows, values)
+        return
     if target.ndim == 1 or values.size < _ELEMENTS_OF_A_TURN:
         function.at(target, rows, values)
         return
