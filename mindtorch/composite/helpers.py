@@ -14,8 +14,10 @@ from mindtorch._core.layout import strided
 from mindtorch._core.promotion import int_to_float, result_type
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.backends.cpu.common.casting import cast
-from mindtorch.backends.cpu.factory.factory import fill
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.registry import kernels_in
+
+_factory = kernels_in("mindtorch.backends.cpu.factory.factory")
 
 _Number = bool | int | float | complex
 
@@ -54,7 +56,7 @@ def element_of(number: _Number, dtype: Dtype, tensor: Tensor) -> Tensor:
     """A number that must fit into the dtype, as a 0-dim tensor on the device of another one."""
     if has_bare_array(tensor):
         array = np.empty((), dtype.numpy)
-        return wrap(fill(array, number, array))
+        return wrap(_factory.fill(array, number, array))
     return ops.scalar_tensor(number, dtype=dtype, device=tensor.device)
 
 
