@@ -87,7 +87,7 @@ def is_of_inference_where_recorded(tensor: Tensor) -> bool:
     nodes = [edge[0] for each in own.operands if (edge := _edge_or_that_of_base(each))]
     is_seen = False
     while True:
-        is_seen = is_seen or (own is maker and (own is None or tensor in own.of_inference))
+        is_seen = is_seen or (maker is None if own is None else tensor in own.of_inference)
         if is_seen and any([leads_to(node, own) for node in nodes]):
             return True
         if own is None or not own.records_outside:
