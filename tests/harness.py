@@ -155,7 +155,8 @@ def _plain(T, data, dtype):
         return T.zeros(data.shape, dtype=getattr(T, dtype))
     if dtype == "bfloat16":
         return T.from_numpy(np.array(data, dtype=np.float32, order="C")).to(T.bfloat16)
-    return T.from_numpy(np.array(data, dtype=dtype, order="C"))
+    with np.errstate(invalid="ignore"):  # an infinity as an integer
+        return T.from_numpy(np.array(data, dtype=dtype, order="C"))
 
 
 def _transposed(T, data, dtype):
