@@ -121,7 +121,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     batch, channels = input.size(0), input.size(1)
     if running_mean is None and (result := _unseen_instance_norm(input, weight, bias, eps)) is not None:
-        return result
+        return result.view(input.shape)
     weights = [None if each is None else each.repeat(batch) for each in (weight, bias)]
     statistics = [None if each is None else each.repeat(batch) for each in (running_mean, running_var)]
     images = input.contiguous().reshape(1, batch * channels, *input.shape[2:])
@@ -133,7 +133,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
 
 
 def _unseen_instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor | None:
-    """The same on arrays, of few elements without statistics; None where that is not what they are."""
+    """The large image on arrays, of few elements without statistics; None where that is not what they are."""
     given = [each for each in (input, weight, bias) if each is not None]
     arrays = bare_floats(*given)
     if arrays is None or not 0 < arrays[0].size <= _FEW:
@@ -143,7 +143,7 @@ def _unseen_instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | N
     if 1 in images.shape[1:] or any([each.shape != shape[1:2] for each in arrays[1:]]):
         return None
     weights = [None if each is None else np.tile(each._mt_array, shape[0]) for each in (weight, bias)]
-    return wrap(native_batch_norm(images, *weights, None, None, True, 0.0, eps)[0].reshape(shape))
+    return wrap(native_batch_norm(images, *weights, None, None, True, 0.0, eps)[0])
 
 
 _FEW = 1 << 11  # elements

@@ -40,7 +40,7 @@ def operands(dtype, special):
 
 def look(call, names):
     result = eval(call, names)
-    return result.dtype, result.shape, result.stride(), result.numpy().tobytes()
+    return result.dtype, result.shape, result.stride(), result._is_view(), result.numpy().tobytes()
 
 
 @pytest.mark.parametrize("call", [each.strip() for each in CALLS.strip().replace("\n", ";").split(";")])

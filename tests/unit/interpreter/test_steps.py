@@ -111,7 +111,7 @@ CALLS = {
     "max_pool1d": (lambda: functional.max_pool1d(BATCH, 2), 33, 0),
     "pixel_shuffle": (lambda: functional.pixel_shuffle(PLANES, 2), 10, 0),
     "adaptive_max_pool2d": (lambda: functional.adaptive_max_pool2d(PLANES, 2), 28, 0),
-    "instance_norm": (lambda: functional.instance_norm(BATCH), 46, 0),
+    "instance_norm": (lambda: functional.instance_norm(BATCH), 55, 0),
     "unique": (lambda: torch.unique(PLACES), 10, 1),
     "normal_": (lambda: SQUARE.clone().normal_(), 17, 0),
     "grid_sample": (lambda: functional.grid_sample(PLANES, GRID, align_corners=False), 35, 6),
