@@ -44,8 +44,15 @@ def split_with_sizes_backward(grads, shape, split_sizes, dim):
     pieces = []
     for grad, size in zip(grads, split_sizes, strict=True):
         piece_shape = (*shape[:dim], size, *shape[dim + 1 :])
-        pieces.append(ops.zeros(piece_shape, dtype=known.dtype, device=known.device) if grad is None else grad)
+        pieces.append(_zeros_beside(known, piece_shape) if grad is None else grad)
     return ops.cat(pieces, dim)
+
+
+def _zeros_beside(known, shape):
+    """Zeros of the class of a gradient; beside samples of vmap they are the same for all of these."""
+    if levels_of(known._mt_array.shape):
+        return ops.zeros(shape, dtype=known.dtype, device=known.device)
+    return known.new_zeros(shape)
 
 
 def unsqueeze_to(grad, shape, dim=None):
