@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -57,6 +58,25 @@ def cases(library: Any, dist: Any, dtype: str, count: int) -> Iterator[tuple[str
     yield "reduce_scatter_single", lambda: dist.reduce_scatter_single(one, whole)
     wide = (made(size), made(size)) if count == 1 else (out, one)
     yield "all_to_all_single", lambda: dist.all_to_all_single(*wide)
+
+
+MODELS = {"3 layers, 784-1024-10, batch 64": (784, 1024, 1024, 10), "6 layers of 256, batch 64": (256,) * 7}
+
+
+def training_step(library: Any, spread: Any, sizes: tuple[int, ...]) -> Callable[[], object]:
+    """A step of a model whose gradients are averaged over the processes while they are computed."""
+    nn = library.nn
+    layers = [each for pair in pairwise(sizes) for each in (nn.Linear(*pair), nn.ReLU())][:-1]
+    model = spread(nn.Sequential(*layers))
+    optimizer = library.optim.SGD(model.parameters(), lr=0.01)
+    images, labels = library.rand(64, sizes[0]), library.randint(0, sizes[-1], (64,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(images), labels).backward()
+        optimizer.step()
+
+    return step
 
 
 def batch(call: Callable[[], object], calls: int, barrier: Callable[[], object]) -> float:
@@ -106,6 +126,11 @@ def measure(only: str) -> list[tuple[str, str, str, float, float]]:
             for (name, ours), (_, theirs) in pairs:
                 if only in name:
                     rows.append((name, dtype, label, *in_turn(ours, theirs, agree)))
+    for label, sizes in MODELS.items():
+        if only in "step":
+            ours = training_step(mindtorch, mindtorch.nn.parallel.DistributedDataParallel, sizes)
+            theirs = training_step(torch, torch.nn.parallel.DistributedDataParallel, sizes)
+            rows.append(("step", "", label, *in_turn(ours, theirs, agree)))
     rows.append(("gate", "", "", gate(), 0.0))
     peer_dist.destroy_process_group()
     dist.destroy_process_group()
@@ -140,7 +165,10 @@ def text_of(rows: list[Any], ranks: int) -> str:
             f"| {name} | " + " | ".join(_cell(*table[name, dtype, each]) for each in SIZES) + " |" for name in names
         ]
         whole.append("")
+    whole += ["## Training steps with DistributedDataParallel", "", "| model | |", "|---|---|"]
+    whole += [f"| {label} | {_cell(*table['step', '', label])} |" for label in MODELS]
     whole += [
+        "",
         f"The comparison of what the processes do, before each collective: {1e6 * table['gate', '', ''][0]:.1f} µs.",
         "",
     ]

@@ -45,6 +45,7 @@ _OPERATIONS = {
 
 # From this size on, in bytes, processes reduce a part each: less is sent, and less is converted, but by two calls.
 _BY_PARTS = 1 << 16
+_NUMBERS_BY_PARTS = 1 << 22  # what MPI itself can reduce, on one machine
 
 
 def is_installed() -> bool:
@@ -141,6 +142,9 @@ class MpiCommunicator(JoiningParts):
         if dtype in HALVES:
             self._reduce_halves(memory, op, None)
             return
+        if memory.nbytes >= _NUMBERS_BY_PARTS and (pieces := self._shared_pieces()):
+            pieces.reduce(memory, op, memory)
+            return
         is_bool = dtype.char == "?"
         numbers = memory.view(np.uint8) if is_bool else memory
         try:
@@ -158,6 +162,9 @@ class MpiCommunicator(JoiningParts):
     def reduce(self, memory: np.ndarray, op: RedOpType, root: int) -> None:
         if memory.dtype in HALVES:
             self._reduce_halves(memory, op, root)
+            return
+        if memory.nbytes >= _NUMBERS_BY_PARTS and (pieces := self._shared_pieces()):
+            pieces.reduce(memory, op, memory if self.rank == root else None)
             return
         is_bool = memory.dtype.char == "?"
         self._reduce(memory.view(np.uint8) if is_bool else memory, self._operations[op.number, is_bool], root)

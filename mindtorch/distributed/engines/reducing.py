@@ -36,6 +36,9 @@ def fold_into(result: np.ndarray, parts: Sequence[np.ndarray], op: RedOpType) ->
 
 
 def _fold_into(result: np.ndarray, parts: Sequence[np.ndarray], fold: np.ufunc) -> None:
+    if len(parts) == 1:
+        result[...] = parts[0]
+        return
     quiet(fold, parts[0], parts[1], out=result)
     for each in parts[2:]:
         quiet(fold, result, each, out=result)

@@ -6,21 +6,21 @@ import mindtorch.distributed as dist
 from mindtorch.distributed.engines import mpi
 
 
-def check(dtype, size):
-    rank, count = dist.get_rank(), dist.get_world_size()
+def check(dtype, size, group=None):
+    rank, count = dist.get_rank(group), dist.get_world_size(group)
     given = [((torch.arange(size) % 7 + each) % 3).to(dtype) for each in range(count)]
     total = sum(each.to(torch.int64) for each in given).to(dtype)
     found = given[rank].clone()
-    dist.all_reduce(found)
+    dist.all_reduce(found, group=group)
     assert torch.equal(found, total), (dtype, size, "all_reduce")
     found = given[rank].clone()
-    dist.all_reduce(found, dist.ReduceOp.MAX)
+    dist.all_reduce(found, dist.ReduceOp.MAX, group)
     assert torch.equal(found, torch.stack(given).to(torch.int64).amax(0).to(dtype)), (dtype, size, "MAX")
     found = given[rank].clone()
-    dist.reduce(found, count - 1)
+    dist.reduce(found, group=group, group_dst=count - 1)
     assert torch.equal(found, total if rank == count - 1 else given[rank]), (dtype, size, "reduce")
     part = torch.zeros(size // count, dtype=dtype)
-    dist.reduce_scatter_single(part, given[rank][: count * len(part)])
+    dist.reduce_scatter_single(part, given[rank][: count * len(part)], group=group)
     assert torch.equal(part, total[rank * len(part) : (rank + 1) * len(part)]), (dtype, size, "reduce_scatter")
 
 
@@ -129,6 +129,10 @@ def main():
     for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.bool, torch.int64):
         for size in (32767, 32769, 100003, 1_200_003):
             check(dtype, size)
+    alone = [dist.new_group([each]) for each in range(dist.get_world_size())][dist.get_rank()]
+    for dtype in (torch.bfloat16, torch.float32, torch.bool):
+        check(dtype, 100003, alone)
+        check(dtype, 1_200_003, alone)
     check_lists()
     dist.destroy_process_group()
     mpi.shared = lambda *_: None  # as on several machines
