@@ -110,6 +110,37 @@ def test_bits_are_the_same_with_any_number_of_threads_and_in_any_layout(tmp_path
     run(LAYOUTS, tmp_path, "1")
 
 
+ROWS = """
+import mindtorch as torch
+x = torch.randn(3, 200, 100, generator=torch.Generator().manual_seed(0))
+OPS = [torch.softmax, torch.log_softmax, torch.logsumexp, torch.prod, torch.cumsum, torch.cumprod]
+for op in OPS:
+    for dim in range(3):
+        for each in (x, x.transpose(0, 2), x[:, ::2], x.bfloat16(), x.half()):
+            found = op(each, dim)
+            wide = torch.get_default_dtype() if each.dtype == torch.float32 else each.dtype
+            expected = op(each.double(), dim)
+            assert found.dtype == wide and found.shape == expected.shape, op
+            closeness = {torch.float32: 2e-5, torch.half: 5e-3, torch.bfloat16: 4e-2}[wide]
+            near = torch.isclose(found.double(), expected, rtol=closeness, atol=closeness * 10)
+            # Running sums of 16 bits are rounded at each step, so only where few have been added up.
+            assert near.all() or (wide != torch.float32 and op in OPS[3:]), (op, dim, each.dtype)
+for op in OPS[:2]:
+    leaf = x.clone().requires_grad_()
+    wide = x.double().requires_grad_()
+    (found,), (expected,) = [torch.autograd.grad((op(each, 1) * each.detach()).sum(), each) for each in (leaf, wide)]
+    assert torch.allclose(found.double(), expected, atol=1e-5)
+compiled = torch.backends.jit.flags().compiled
+assert len(compiled) == 8, compiled
+print("{}")
+"""
+
+
+@needs_llvmlite
+def test_kernels_for_rows_serve_the_ops(tmp_path):
+    run(ROWS, tmp_path, "1")
+
+
 @needs_llvmlite
 @pytest.mark.parametrize("folder", ["file", "readonly"])
 def test_no_cache_can_be_written(tmp_path, folder):
@@ -174,7 +205,9 @@ def test_one_process_builds_at_a_time(tmp_path):
 
 
 def test_only_expressions_can_be_built(tmp_path):
-    expected = "there is no expression of the name 'silo'" if HAS_LLVMLITE else "compiled kernels need llvmlite"
+    expected = (
+        "there is no expression or row kernel of the name 'silo'" if HAS_LLVMLITE else "compiled kernels need llvmlite"
+    )
     assert expected in failure(["-m", "mindtorch.kernels", "build", "silo"], tmp_path, "auto")
 
 

@@ -14,6 +14,7 @@ from mindtorch._support.numpy_functions import copyto
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import widened
 from mindtorch.backends.cpu.common.halves import convert_into, converted
+from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator import reduced_dims
 from mindtorch.iterator.constants import kept_constant
 
@@ -73,8 +74,14 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
 _LONG = 1 << 14
 
 
+_PROD = RowLoop("prod")
+
+
 def multiply_up(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     """A product of many numbers: of the rows of a matrix first, element by element, which NumPy does many at once."""
+    loop = _PROD.of(input) if len(dims) == 1 < input.ndim else None
+    if loop is not None:
+        return loop(input, axis=dims[0], keepdims=keepdim)
     if len(dims) < input.ndim or input.size < _LONG or not input.flags.c_contiguous:
         return np.multiply.reduce(input, dims, input.dtype, None, keepdim)
     flat = input.reshape(-1)

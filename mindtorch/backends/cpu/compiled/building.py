@@ -1,4 +1,4 @@
-"""From an expression to object code, with a loop for each format."""
+"""From an expression or row kernel to object code, with a loop for each format."""
 
 from functools import partial
 
@@ -7,16 +7,27 @@ from llvmlite import ir
 from mindtorch.backends.cpu.compiled import machine, vector_math
 from mindtorch.backends.cpu.compiled.expressions import expression
 from mindtorch.backends.cpu.compiled.inner_loop import add_loop
-from mindtorch.backends.cpu.compiled.values import FORMATS
+from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
+from mindtorch.backends.cpu.compiled.row_loop import add_row_loop
+from mindtorch.backends.cpu.compiled.values import FORMATS, Format
 
 
 def text(name: str) -> str:
     """The loops in LLVM's language: functions that are called like the formats."""
-    found = expression(name)
     module = ir.Module(name)
+    add = _add_rows if name in ROW_KERNELS else _add_elements
     for format in FORMATS:
-        add_loop(module, format.name, format, partial(found.of, vector_math), len(found.operands))
+        add(module, name, format)
     return str(module)
+
+
+def _add_rows(module: ir.Module, name: str, format: Format) -> None:
+    add_row_loop(module, format.name, format, ROW_KERNELS[name])
+
+
+def _add_elements(module: ir.Module, name: str, format: Format) -> None:
+    found = expression(name)
+    add_loop(module, format.name, format, partial(found.of, vector_math), len(found.operands))
 
 
 def build(name: str) -> bytes:

@@ -5,6 +5,7 @@ not change while a program runs. Until then nothing of llvmlite is imported.
 """
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from threading import Lock
 from typing import Any
 
@@ -16,10 +17,14 @@ from mindtorch.backends.cpu.compiled import settings
 
 loading = lazy("mindtorch.backends.cpu.compiled.loading")
 
+Array = np.ndarray
 Loop = Callable[..., Any]
+Step = Callable[..., None]
 
+_COMPILED = (FLOAT, DOUBLE)
 _lock = Lock()
 _numpy_loops: dict[str, Mapping[np.dtype[Any], Loop]] = {}
+_row_loops: list[str] = []
 _decisions: dict[str, bool] = {}
 
 
@@ -37,7 +42,7 @@ class Undecided:
 
     def __init__(self, name: str, loops: dict[np.dtype[Any], Loop]) -> None:
         self._name, self._loops = name, loops
-        self._of_numpy = {dtype: loops[dtype] for dtype in (FLOAT, DOUBLE)}
+        self._of_numpy = {dtype: loops[dtype] for dtype in _COMPILED}
         loops.update(dict.fromkeys(self._of_numpy, self))
 
     def decide(self) -> None:
@@ -46,13 +51,62 @@ class Undecided:
                 self._loops.update(self._chosen())
 
     def _chosen(self) -> dict[np.dtype[Any], Loop]:
-        found = loading.find(self._name) if settings.is_on() else None
-        _decisions[self._name] = found is not None
+        found = _found(self._name)
         return self._of_numpy if found is None else dict.fromkeys(self._of_numpy, found)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.decide()
         return self._loops[args[0].dtype](*args, **kwargs)
+
+
+class RowLoop:
+    """The compiled kernel for rows of this name, about which the first call decides."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._loop: Loop | None = None
+        self._is_decided = settings.mode() == "0"
+        _row_loops.append(name)
+
+    def of(self, *arrays: Array) -> Loop | None:
+        """It, if it is compiled and these arrays are all of float32 or all of float64."""
+        if not self._is_decided:
+            self._decide()
+        dtype = arrays[0].dtype
+        if self._loop is None or dtype not in _COMPILED or any([each.dtype is not dtype for each in arrays]):
+            return None
+        return self._loop
+
+    def _decide(self) -> None:
+        with _lock:
+            if not self._is_decided:
+                self._loop = _found(self._name)
+                self._is_decided = True
+
+
+def compiled_rows(name: str) -> Callable[[Step], Step]:
+    """Of a step that writes the result for each row along an axis: it does so where there is no compiled kernel."""
+
+    def decorate(step: Step) -> Step:
+        rows = RowLoop(name)
+
+        @wraps(step)
+        def run(out: Array, *arrays: Array, axis: int, **options: Any) -> None:
+            loop = None if options else rows.of(out, *arrays)
+            if loop is None:
+                step(out, *arrays, axis=axis, **options)
+            else:
+                loop(*arrays, out, axis=axis)
+
+        return step if settings.mode() == "0" else run
+
+    return decorate
+
+
+def _found(name: str) -> Loop | None:
+    found: Loop | None = loading.find(name) if settings.is_on() else None
+    _decisions[name] = found is not None
+    return found
 
 
 def decide(loops: Mapping[np.dtype[Any], Loop]) -> None:
@@ -69,6 +123,11 @@ def is_undecided(loops: Mapping[np.dtype[Any], Loop]) -> bool:
 def numpy_loops() -> dict[str, Mapping[np.dtype[Any], Loop]]:
     """What the expressions are compared with: NumPy's loops, of the modules of kernels that were imported."""
     return dict(_numpy_loops)
+
+
+def row_loops() -> list[str]:
+    """The row kernels that the modules of kernels, as far as they were imported, ask for."""
+    return sorted(_row_loops)
 
 
 def decisions() -> dict[str, bool]:

@@ -7,6 +7,8 @@ from pkgutil import get_data
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
+
 _PACKAGE = "mindtorch._generated.kernels.cpu"
 
 
@@ -31,11 +33,18 @@ def names() -> list[str]:
     return sorted(families())
 
 
+def all_names() -> list[str]:
+    """Of what can be compiled: expressions, and the kernels for rows."""
+    return sorted([*families(), *ROW_KERNELS])
+
+
 def expression(name: str) -> Expression:
     module = import_module(f"{_PACKAGE}.{families()[name]}")
     return Expression(*module.EXPRESSIONS[name])
 
 
 def source(name: str) -> bytes:
-    """The text that the expression is in."""
+    """The text that the expression or row kernel is in."""
+    if name in ROW_KERNELS:
+        return get_data(__package__, "row_kernels.py") or b""
     return get_data(_PACKAGE, f"{families()[name]}.py") or b""

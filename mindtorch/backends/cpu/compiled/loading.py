@@ -6,6 +6,7 @@ from mindtorch._core.promotion import DOUBLE, FLOAT
 from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.compiled import background, cache, machine, settings
 from mindtorch.backends.cpu.compiled.expressions import expression
+from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 from mindtorch.backends.cpu.compiled.ufuncs import ufunc
 
 building = lazy("mindtorch.backends.cpu.compiled.building")
@@ -14,7 +15,7 @@ _DTYPES = (FLOAT, DOUBLE)
 
 
 def find(name: str) -> np.ufunc | None:
-    """The compiled loops of an expression. None where there are none yet: they are for the next run then."""
+    """The loops of an expression or row kernel. None where there are none yet: they are for the next run then."""
     code = cache.find(name)
     if code is None:
         if settings.mode() != "1":
@@ -27,4 +28,7 @@ def find(name: str) -> np.ufunc | None:
 
 def as_ufunc(name: str, code: bytes) -> np.ufunc:
     engine, found = machine.addresses(code, [dtype.name for dtype in _DTYPES])
-    return ufunc(name, list(zip(_DTYPES, found)), len(expression(name).operands), engine)
+    loops = list(zip(_DTYPES, found))
+    if kernel := ROW_KERNELS.get(name):
+        return ufunc(name, loops, kernel.operands, engine, kernel.signature)
+    return ufunc(name, loops, len(expression(name).operands), engine)

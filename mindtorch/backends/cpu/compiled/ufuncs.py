@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy._core import _multiarray_umath
 
-_FROM_FUNCTIONS = 1  # the place of PyUFunc_FromFuncAndData in the table of NumPy's C functions for ufuncs
+# The place of PyUFunc_FromFuncAndDataAndSignature in the table of NumPy's C functions for ufuncs.
+_FROM_FUNCTIONS_AND_SIGNATURE = 31
 _NO_IDENTITY = -1
 
 _pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
@@ -18,21 +19,25 @@ _make = ctypes.PYFUNCTYPE(
     *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p),  # loops, what each is handed, the dtypes of each
     *(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int),  # their number, inputs, outputs, identity
     *(ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int),  # name, docstring, an old flag
-)(_table[_FROM_FUNCTIONS])
+    ctypes.c_char_p,  # which operands are rows, if any are
+)(_table[_FROM_FUNCTIONS_AND_SIGNATURE])
 
 _kept: list[Any] = []  # NumPy keeps no copies of what it is given here, and the ufuncs stay as long as the process
 
 
-def ufunc(name: str, loops: Sequence[tuple[np.dtype[Any], int]], operands: int, owner: Any) -> np.ufunc:
+def ufunc(
+    name: str, loops: Sequence[tuple[np.dtype[Any], int]], operands: int, owner: Any, signature: str | None = None
+) -> np.ufunc:
     """A ufunc of so many operands of one dtype, with a loop, by its address, for each of some dtypes.
+
+    With a signature, `(n)->()`, its loops take whole rows.
 
     `owner` is what has to stay for the addresses to be valid.
     """
     functions = (ctypes.c_void_p * len(loops))(*[address for _, address in loops])
     data = (ctypes.c_void_p * len(loops))()
     types = bytes([dtype.num for dtype, _ in loops for _ in range(operands + 1)])
-    texts = name.encode(), b""
+    texts = name.encode(), b"", signature.encode() if signature else None
     _kept.append((owner, functions, data, types, texts))
-    return _make(
-        ctypes.addressof(functions), ctypes.addressof(data), types, len(loops), operands, 1, _NO_IDENTITY, *texts, 0
-    )
+    made = ctypes.addressof(functions), ctypes.addressof(data), types
+    return _make(*made, len(loops), operands, 1, _NO_IDENTITY, *texts[:2], 0, texts[2])

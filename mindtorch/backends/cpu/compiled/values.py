@@ -45,6 +45,11 @@ DOUBLE = Format("float64", ir.DoubleType(), ir.IntType(64), 52, 1023)
 FORMATS = (FLOAT, DOUBLE)
 
 
+def size_of(format: Format) -> int:
+    """In bytes."""
+    return int(format.bits.width) // 8
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """Whether something is so of numbers of one format."""
@@ -121,6 +126,13 @@ class Value:
             f"llvm.{name}", types[:1], ir.FunctionType(self.format.type, types)
         )
         return Value(self.builder, self.format, self.builder.call(function, codes, fastmath=_FLAGS))
+
+    def to(self, format: Format) -> Value:
+        """The same number in another format, rounded if that is smaller."""
+        if format is self.format:
+            return self
+        convert = self.builder.fpext if format.bits.width > self.format.bits.width else self.builder.fptrunc
+        return Value(self.builder, format, convert(self.code, format.type))
 
     def bits(self) -> Bits:
         return Bits(self, self.builder.bitcast(self.code, self.format.bits))

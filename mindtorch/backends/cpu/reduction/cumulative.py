@@ -12,6 +12,7 @@ from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.common.arithmetic import log1p_of_complex
 from mindtorch.backends.cpu.common.reducing import as_computed, one_dim, running_sum, scalar_name, store, sum_dtype
 from mindtorch.backends.cpu.common.unsupported_dtypes import INTEGRAL_OR_BOOL, not_implemented
+from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator import check_distinct
 
 Array = np.ndarray
@@ -24,11 +25,27 @@ Running = Callable[[Array, int, NumpyDtype], Array]
 
 
 def cumsum(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None = None) -> Array:
-    return _running("cumsum_out_cpu", running_sum, input, dim, dtype, out)
+    return _running("cumsum_out_cpu", _RUNNING_SUM, input, dim, dtype, out)
 
 
 def cumprod(input: Array, dim: int, dtype: Dtype | None = None, out: Array | None = None) -> Array:
-    return _running("cumprod_out_cpu", np.cumprod, input, dim, dtype, out)
+    return _running("cumprod_out_cpu", _RUNNING_PRODUCT, input, dim, dtype, out)
+
+
+def _compiled_in_double(name: str, function: Running) -> Running:
+    rows = RowLoop(name)
+
+    def run(values: Array, axis: int, wide: NumpyDtype) -> Array:
+        loop = rows.of(values) if wide == DOUBLE else None
+        if loop is None:
+            return function(values, axis, wide)
+        return loop(values, np.empty(values.shape, values.dtype), axis=axis)
+
+    return run
+
+
+_RUNNING_SUM = _compiled_in_double("cumsum", running_sum)
+_RUNNING_PRODUCT = _compiled_in_double("cumprod", np.cumprod)
 
 
 def _running(kernel: str, function: Running, input: Array, dim: int, dtype: Dtype | None, out: Array | None) -> Array:

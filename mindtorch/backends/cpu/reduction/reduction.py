@@ -35,6 +35,7 @@ from mindtorch.backends.cpu.common.reducing import (
 )
 from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_directly, add_up_rows, can_add_up_directly
 from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented, raising
+from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator import check_distinct, check_result_dtype, reduced_dims
 
 Array = np.ndarray
@@ -321,7 +322,13 @@ def _finite_maximum(values: Array, dims: tuple[int, ...]) -> Array:
     return np.where(np.isinf(largest), largest.dtype.type(0), largest)
 
 
+_LOGSUMEXP = RowLoop("logsumexp")
+
+
 def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    loop = _LOGSUMEXP.of(values) if len(dims) == 1 else None
+    if loop is not None:
+        return np.asarray(loop(values, axis=dims[0], keepdims=keepdim))
     largest = _finite_maximum(values, dims)
     result = np.log(add_up(np.exp(values - largest), dims, True)) + largest
     return result if keepdim else result.squeeze(dims)

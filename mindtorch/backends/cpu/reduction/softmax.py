@@ -16,6 +16,7 @@ from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.common.summing import add_up
 from mindtorch.backends.cpu.common.unsupported_dtypes import ONLY_FLOATING, not_implemented
+from mindtorch.backends.cpu.compiled.choice import compiled_rows
 from mindtorch.iterator import BLOCK, check_distinct, is_at_hand
 
 Array = np.ndarray
@@ -168,6 +169,7 @@ def _blocks(outer: int, length: int, inner: int) -> Iterator[Any]:
             yield (slice(row, row + rows), slice(None), slice(column, column + columns))
 
 
+@compiled_rows("softmax")
 def _softmax_step(out: Array, x: Array, axis: int) -> None:
     if _is_moderate(x, axis):
         np.exp(x, out=out)
@@ -192,6 +194,7 @@ def _is_moderate(x: Array, axis: int) -> bool:
 _MODERATE_SQUARES = 80.0**2  # exp(80) is far from the largest float32, and so is a sum of thousands of them
 
 
+@compiled_rows("log_softmax")
 def _log_softmax_step(out: Array, x: Array, axis: int, rounded_to: Any = None) -> None:
     largest = np.maximum.reduce(x, axis, None, None, True)
     np.subtract(x, largest, out=out)
@@ -205,6 +208,7 @@ def _log_softmax_step(out: Array, x: Array, axis: int, rounded_to: Any = None) -
     out -= np.log(total).astype(rounded_to).astype(x.dtype)
 
 
+@compiled_rows("softmax_backward")
 def _softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None:
     np.multiply(grad, y, out=out)
     total = add_up(out, (axis,), True)
@@ -212,6 +216,7 @@ def _softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None
     out *= y
 
 
+@compiled_rows("log_softmax_backward")
 def _log_softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None:
     np.exp(y, out=out)
     out *= add_up(grad, (axis,), True)

@@ -1,0 +1,138 @@
+"""Kernels for rows: what they describe, computed by NumPy, is what its own loops compute."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from mindtorch.backends.cpu.common import reducing
+from mindtorch.backends.cpu.compiled import choice, expressions
+from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
+from mindtorch.backends.cpu.reduction import cumulative, reduction, softmax
+from tests.unit.backends.compiled_loops import DTYPES, of_numpy
+
+MODULES = ["reduction.softmax", "reduction.cumulative", "reduction.reduction", "common.reducing"]
+
+
+class NumpyRows:
+    """What `rows` is to a kernel, with whole arrays in the place of elements."""
+
+    def __init__(self, dtype):
+        self._dtype = dtype
+        self._result = None
+
+    def total(self, of):
+        return self._kept(np.add.reduce(np.ascontiguousarray(of(None)), -1, keepdims=True))
+
+    def product(self, of):
+        return self._kept(np.multiply.reduce(of(None), -1, keepdims=True))
+
+    def largest(self, of):
+        return self._kept(np.maximum.reduce(of(None), -1, keepdims=True))
+
+    def each_row(self, function, number):
+        return self._kept(function(number(None)))
+
+    def stored(self, of):
+        self._result = of(None)
+        return self.result()
+
+    def result(self):
+        return self._kept(self._result)
+
+    def running(self, of, start, combine):
+        wide = of(None).astype(float)
+        state = np.full(wide.shape[:-1], start)
+        self._result = np.empty_like(wide)
+        for place in range(wide.shape[-1]):
+            state = self._result[..., place] = combine(state, wide[..., place])
+        self._result = self._result.astype(self._dtype)
+
+    def _kept(self, array):
+        return lambda place: array
+
+
+def described(name, *arrays):
+    """What a kernel describes, of rows in the last dimension."""
+    dtype, kernel = arrays[0].dtype, ROW_KERNELS[name]
+    rows = NumpyRows(dtype)
+    with np.errstate(all="ignore"):
+        result = kernel.function(of_numpy(dtype), rows, *[lambda place, each=each: each for each in arrays])
+        result = np.asarray((result or rows.result())(None))
+    return result if kernel.gives_rows else result[..., 0]
+
+
+def _by_step(step):
+    def run(*arrays):
+        out = np.empty_like(arrays[0])
+        step(out, *arrays, axis=arrays[0].ndim - 1)
+        return out
+
+    return run
+
+
+NUMPY = {
+    "softmax": _by_step(softmax._softmax_step),
+    "log_softmax": _by_step(softmax._log_softmax_step),
+    "softmax_backward": _by_step(softmax._softmax_backward_step),
+    "log_softmax_backward": _by_step(softmax._log_softmax_backward_step),
+    "logsumexp": lambda x: reduction._log_of_sum(x, (x.ndim - 1,), False),
+    "prod": lambda x: reducing.multiply_up(x, (x.ndim - 1,), False),
+    "cumsum": lambda x: cumulative._RUNNING_SUM(x, x.ndim - 1, np.dtype(float)).astype(x.dtype),
+    "cumprod": lambda x: cumulative._RUNNING_PRODUCT(x, x.ndim - 1, np.dtype(float)).astype(x.dtype),
+}
+
+
+def rows_of(dtype, length, count=7, seed=0):
+    """Usual rows, and such with large numbers, infinities, nan and negative zeros."""
+    x = np.random.default_rng(seed).normal(size=(count + 8, length))
+    x[count] *= 60
+    x[count + 1, -1] = np.inf
+    x[count + 2, length // 2] = -np.inf
+    x[count + 3] = -np.inf
+    x[count + 4, length // 3] = np.nan
+    x[count + 5] = -0.0
+    x[count + 6] = 1e30
+    x[count + 7, 0] = -1e4
+    return x.astype(dtype)
+
+
+def operands_of(name, dtype, length):
+    first, *others = [rows_of(dtype, length, seed=seed) for seed in range(ROW_KERNELS[name].operands)]
+    return [first, *[OUTPUTS[name](each) for each in others]]
+
+
+OUTPUTS = {  # what may have been the result of going forward
+    "softmax_backward": lambda x: np.minimum(np.abs(x), x.dtype.type(1)),
+    "log_softmax_backward": lambda x: -np.abs(x),
+}
+
+
+def assert_near(found, expected, operands, length):
+    """Equal where one of the two is no number; a sum may be wrong by what its terms, in any order, amount to."""
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    eps = np.finfo(found.dtype).eps
+    with np.errstate(all="ignore"):
+        terms = np.nan_to_num(np.abs(operands[0]), posinf=0).sum(-1)
+        scale = np.abs(expected) + 1 + (terms[..., None] if found.ndim == operands[0].ndim else terms)
+        away = np.abs(found - expected)
+        same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    wrong = ~(same | (away <= (8 + length / 16) * eps * scale))
+    assert not wrong.any(), (found[wrong][:5], expected[wrong][:5], np.argwhere(wrong)[:5])
+
+
+def test_every_kernel_belongs_to_an_op():
+    for each in MODULES:
+        import_module(f"mindtorch.backends.cpu.{each}")
+    assert choice.row_loops() == sorted(ROW_KERNELS) == sorted(NUMPY)
+    assert not ROW_KERNELS.keys() & expressions.families().keys()
+
+
+@pytest.mark.parametrize("name", ROW_KERNELS)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_the_description_is_what_numpy_computes(name, dtype):
+    for length in (1, 5, 100):
+        operands = operands_of(name, dtype, length)
+        with np.errstate(all="ignore"):
+            expected = NUMPY[name](*operands)
+        assert_near(described(name, *operands), expected, operands, length)
