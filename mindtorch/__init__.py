@@ -365,11 +365,9 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
     from mindtorch.nn.functional import avg_pool1d as avg_pool1d
     from mindtorch.nn.functional import cosine_similarity as cosine_similarity
-    from mindtorch.nn.functional import group_norm as group_norm
     from mindtorch.nn.functional import max_pool1d as max_pool1d
     from mindtorch.nn.functional import pairwise_distance as pairwise_distance
     from mindtorch.nn.functional import rms_norm as rms_norm
-    from mindtorch.nn.functional import threshold as threshold
     from mindtorch.serialization import load as load
     from mindtorch.serialization import save as save
     from mindtorch.serialization.archive import PyTorchFileReader as PyTorchFileReader

@@ -100,7 +100,7 @@ class GraphOver:
         found = self._copies.get(last)
         if found is not None:
             return found
-        made = {}  # which would not live without
+        made: dict = {}  # which would not live without
         for node in self._inside(last):
             copied = self._copies.get(node)
             if copied is None:

@@ -114,7 +114,7 @@ def _collect(found: list[tuple[KeyPath, Any]], path: KeyPath, tree: PyTree, is_l
     if node.flatten_with_keys_fn is not None:
         pairs = node.flatten_with_keys_fn(tree)[0]
     elif node.type in _KEYS:
-        pairs = zip(_KEYS[node.type](tree), node.flatten_fn(tree)[0], strict=True)
+        pairs = list(zip(_KEYS[node.type](tree), node.flatten_fn(tree)[0], strict=True))
     else:
         raise ValueError(
             f"Did not find a flatten_with_keys_fn for type: {node.type}. Please pass a flatten_with_keys_fn argument "

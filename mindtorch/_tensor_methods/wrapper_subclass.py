@@ -25,7 +25,7 @@ class WrapperArray(MetaArray):
 class WrapperMethods:
     """What makes wrappers."""
 
-    __torch_dispatch__ = torch_dispatch.disabled_torch_dispatch
+    __torch_dispatch__: Any = torch_dispatch.disabled_torch_dispatch  # a subclass has a class method of its own
 
     @staticmethod
     def _make_wrapper_subclass(

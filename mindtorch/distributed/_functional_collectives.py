@@ -7,6 +7,7 @@ its dimensions. The results are complete when a function returns, so `wait_tenso
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from mindtorch._core.memory_format import contiguous_format
@@ -267,7 +268,7 @@ class _AllReduce(Function):
         ctx.name, ctx.group = name, group
         results = tuple(_copied(each) for each in tensors)
         op = _op(name)
-        _together(group, [lambda each=each: collectives.all_reduce(each, op, group) for each in results])
+        _together(group, [partial(collectives.all_reduce, each, op, group) for each in results])
         return results
 
     @staticmethod
@@ -283,7 +284,7 @@ class _AllGather(Function):
         sources = [each.contiguous() for each in tensors]
         results = tuple(ops.new_empty(each, _scaled(each, group.size())) for each in sources)
         pairs = zip(results, sources, strict=True)
-        _together(group, [lambda pair=pair: collectives.all_gather_single(*pair, group) for pair in pairs])
+        _together(group, [partial(collectives.all_gather_single, *pair, group) for pair in pairs])
         ctx.shapes = [each.shape for each in tensors]
         return results
 
@@ -301,7 +302,7 @@ class _ReduceScatter(Function):
         results = tuple(ops.new_empty(each, [each.shape[0] // group.size(), *each.shape[1:]]) for each in sources)
         op = _op(name)
         pairs = zip(results, sources, strict=True)
-        _together(group, [lambda pair=pair: collectives.reduce_scatter_single(*pair, op, group) for pair in pairs])
+        _together(group, [partial(collectives.reduce_scatter_single, *pair, op, group) for pair in pairs])
         return results
 
     @staticmethod

@@ -151,7 +151,7 @@ def divide(memory: Memory, number: int) -> None:
 
 def has_nan(memory: Memory | list[Memory]) -> bool:
     """Whether a number is NaN, of one memory or of several. Waits for a device."""
-    if type(memory) is list:
+    if isinstance(memory, list):
         return any(has_nan(each) for each in memory)
     if memory.dtype.kind in "biu":
         return False

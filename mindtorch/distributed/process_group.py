@@ -43,7 +43,7 @@ class Call:
         outputs: Sequence[Tensor],
         memory: Memory | list[Memory] | None,
         words: tuple[int, int, int],
-        body: Callable[[Communicator], None],
+        body: Callable[[Any], None],
     ) -> None:
         self.kind = kind
         self.inputs = inputs
@@ -195,7 +195,7 @@ class ProcessGroup:
             if communicator.differences((sequence, *_words_of(calls))):
                 self._raise_mismatch(calls, sequence)
             for call, entry in zip(calls, entries, strict=True):
-                if moment is None:
+                if moment is None or call.device is None:
                     call.body(communicator)
                 else:
                     self.on_device(call.device).perform(call, moment)
@@ -218,7 +218,7 @@ class ProcessGroup:
 
     # -------------------- devices --------------------
 
-    def on_device(self, index: int | None) -> Any:
+    def on_device(self, index: int) -> Any:
         """The communicator of a device of this process, and one of each other; the first call makes it, in all."""
         found = self._devices.get(index)
         if found is None:

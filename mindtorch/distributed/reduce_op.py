@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.dtype import float32
@@ -37,7 +37,7 @@ class ReduceOp:
     Collectives take `ReduceOp.SUM` and its kin, or an object of this class.
     """
 
-    RedOpType = RedOpType
+    RedOpType: TypeAlias = RedOpType
     SUM = RedOpType.SUM
     AVG = RedOpType.AVG
     PRODUCT = RedOpType.PRODUCT

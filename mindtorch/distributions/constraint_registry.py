@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar, overload
 
 from mindtorch.distributions import constraints, transforms
+
+Maker = TypeVar("Maker", bound=Callable)
 
 
 class ConstraintRegistry:
@@ -14,10 +17,14 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         self._registry: dict[type, Callable[[Any], transforms.Transform]] = {}
 
-    def register(self, constraint: Any, factory: Callable | None = None) -> Any:
+    @overload
+    def register(self, constraint: Any, factory: None = None) -> Callable[[Maker], Maker]: ...
+    @overload
+    def register(self, constraint: Any, factory: Maker) -> Maker: ...
+    def register(self, constraint: Any, factory: Callable | None = None) -> Callable:
         """Add a maker for a constraint or a class of them; without a maker, a decorator."""
         if factory is None:
-            return lambda factory: self.register(constraint, factory)
+            return partial(self.register, constraint)
         kind = type(constraint) if isinstance(constraint, constraints.Constraint) else constraint
         if not isinstance(kind, type) or not issubclass(kind, constraints.Constraint):
             raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")

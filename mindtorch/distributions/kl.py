@@ -47,7 +47,8 @@ def _formula_for(type_p: type, type_q: type) -> Callable | None:
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """How much is lost if q stands for p: the mean of log(p / q) over samples of p."""
-    formula = _formula_for(type(p), type(q))
+    kinds: tuple[type, type] = type(p), type(q)
+    formula = _formula_for(*kinds)
     if formula is None:
         raise NotImplementedError(
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type " f"{type(q).__name__}"

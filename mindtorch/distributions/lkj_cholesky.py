@@ -32,7 +32,7 @@ class LKJCholesky(Distribution):
 
     def _lengths(self) -> Beta:
         """How much of the squared length of each row is left of the diagonal."""
-        like = {"dtype": self.concentration.dtype, "device": self.concentration.device}
+        like: dict[str, Any] = {"dtype": self.concentration.dtype, "device": self.concentration.device}
         offset = ops.cat([ops.zeros((1,), **like), ops.arange(self.dim - 1, **like)])
         marginal = self.concentration + 0.5 * (self.dim - 2)
         return Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)

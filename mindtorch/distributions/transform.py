@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch.distributions import constraints
 
@@ -11,7 +11,13 @@ from mindtorch.distributions import constraints
 class Transform:
     """A function from its domain to its codomain. A subclass defines `_call`, `_inverse` and `log_abs_det_jacobian`."""
 
-    bijective = False
+    if TYPE_CHECKING:
+
+        @property
+        def bijective(self) -> bool: ...  # a subclass may compute it
+
+    else:
+        bijective = False
     domain: Any
     codomain: Any
 

@@ -64,7 +64,7 @@ def unused(fn: Program) -> Program:
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """The function itself; a decorator, with or without arguments."""
-    return drop if isinstance(drop, Callable) else lambda fn: fn
+    return drop if callable(drop) else lambda fn: fn
 
 
 def annotate(the_type: Any, the_value: Program) -> Program:

@@ -141,8 +141,9 @@ def filled(op: str, input: Any, mask: Tensor | None, ord: Any = 2) -> Tensor:
         return _Filled.apply(data, mask, identity_of(op, data, ord))
     if mask is None:
         return input
-    canonical = input_mask(input, mask)
-    return ops.where(canonical, input, identity_of(op, input, ord))
+    canonical, ignored = input_mask(input, mask), identity_of(op, input, ord)
+    assert ignored is not None  # mean, std and var have none: they are made of sums
+    return ops.where(canonical, input, ignored)
 
 
 class _Filled(Function):

@@ -1,6 +1,6 @@
 """Reductions that leave out masked elements: `mindtorch.masked.sum` and its kin."""
 
-from typing import Any
+from typing import Any, cast
 
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import dtype as Dtype
@@ -139,7 +139,7 @@ def norm(
     """The vector norm."""
     data = filled_strided("norm", input, mask, ord)
     dims = canonical_dims(dim, input.ndim)
-    return ops.linalg_vector_norm(data, ord, dims, bool(keepdim), dtype=dtype or input.dtype)
+    return ops.linalg_vector_norm(data, cast(float, ord), dims, bool(keepdim), dtype=dtype or input.dtype)
 
 
 # -------------------- variance --------------------

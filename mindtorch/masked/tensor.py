@@ -1,6 +1,6 @@
 """`MaskedTensor`: data and a mask that says which elements count, which go through operations together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mindtorch._core.dtype import bool as boolean
@@ -85,7 +85,7 @@ class MaskedTensor(Tensor):
     def is_sparse_coo(self) -> bool:
         return False
 
-    def is_sparse_csr(self) -> bool:  # a method, as in torch
+    def is_sparse_csr(self) -> bool:  # type: ignore[override]  # a method, as in torch
         return False
 
     @property
@@ -96,7 +96,7 @@ class MaskedTensor(Tensor):
         threshold = other._masked_data if is_masked_tensor(other) else other
         return MaskedTensor(self.get_data() < threshold, self.get_mask())
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]  # without `tensor_contents`, as in torch
         if self.dim() == 0:
             shown = _shown(self.get_data().item()) if self.get_mask().item() else "--"
             return f"MaskedTensor({shown}, {self.get_mask().item()})"
@@ -104,7 +104,7 @@ class MaskedTensor(Tensor):
 
     @classmethod
     def __torch_function__(
-        cls, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        cls, func: Any, types: Sequence[type], args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         name = getattr(func, "__name__", "")
         replacement = REDUCTIONS.get(name) or REPLACED.get(name)

@@ -14,7 +14,7 @@ from typing import Any
 
 from mindtorch._core.shared_memory import Mapping
 from mindtorch.multiprocessing import reductions
-from mindtorch.multiprocessing.reductions import OUT_OF_FILES, message, received
+from mindtorch.multiprocessing.reductions import OUT_OF_FILES, descriptor_of, message, received
 
 _FILES_AT_ONCE = 250  # Linux sends no more than 253
 _COUNT_BYTES = 4
@@ -60,10 +60,10 @@ class Channel:
         content += parcel.content
         self._connection.send_bytes(content)
         if parcel.files:
-            descriptors = [mapping.descriptor for mapping in parcel.files]
+            descriptors = [descriptor_of(mapping) for mapping in parcel.files]
             with self._socket() as files:
                 for start in range(0, len(descriptors), _FILES_AT_ONCE):
-                    socket.send_fds(files, [b"F"], descriptors[start : start + _FILES_AT_ONCE])  # type: ignore[list-item]
+                    socket.send_fds(files, [b"F"], descriptors[start : start + _FILES_AT_ONCE])
 
     def receive(self) -> Parcel:
         """The next message; EOFError or OSError if the other end is closed and there is none."""

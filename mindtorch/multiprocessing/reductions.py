@@ -10,7 +10,7 @@ import os
 import threading
 from multiprocessing import resource_sharer
 from multiprocessing.context import get_spawning_popen
-from multiprocessing.reduction import recv_handle, register, send_handle  # type: ignore[attr-defined]
+from multiprocessing.reduction import recv_handle, register, send_handle
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -68,7 +68,7 @@ class _SharedFile:
 
     def __init__(self, mapping: Mapping) -> None:
         def send(connection: Any, process: int) -> None:
-            send_handle(connection, mapping.descriptor, process)
+            send_handle(connection, descriptor_of(mapping), process)
 
         self._ticket = _sharer.register(send, lambda: None)
 
@@ -109,13 +109,20 @@ def _travelling(mapping: Mapping) -> Any:
         if mapping not in message.outgoing:
             message.outgoing.append(mapping)
         return _FileOfMessage(message.outgoing.index(mapping))
-    start = get_spawning_popen()
+    start: Any = get_spawning_popen()
     files = None if start is None else _files_of_start.setdefault(start, {})
-    if files is None or mapping.descriptor not in files and len(files) == _WITH_START:
+    descriptor = descriptor_of(mapping)
+    if files is None or descriptor not in files and len(files) == _WITH_START:
         return _SharedFile(mapping)
-    if mapping.descriptor not in files:
-        files[mapping.descriptor] = _FileOfStart(start.DupFd(start.duplicate_for_child(mapping.descriptor)))
-    return files[mapping.descriptor]
+    if descriptor not in files:
+        files[descriptor] = _FileOfStart(start.DupFd(start.duplicate_for_child(descriptor)))
+    return files[descriptor]
+
+
+def descriptor_of(mapping: Mapping) -> int:
+    """Of a mapping whose file is open, as `_shared` sees to."""
+    assert mapping.descriptor is not None
+    return mapping.descriptor
 
 
 def received(descriptor: int) -> Mapping:
@@ -220,9 +227,11 @@ def _parts_of(tensor: Any) -> tuple:
 
 def _rebuild_sparse(layout: Layout, parts: tuple, shape: tuple, requires_grad: bool) -> Tensor:
     if layout is sparse_coo:
-        tensor = sparse_coo_tensor(*parts[:2], shape, is_coalesced=parts[2])
+        indices, values, is_coalesced = parts
+        tensor = sparse_coo_tensor(indices, values, shape, is_coalesced=is_coalesced)
     else:
-        tensor = sparse_compressed_tensor(*parts, shape, layout=layout)
+        compressed, plain, values = parts
+        tensor = sparse_compressed_tensor(compressed, plain, values, shape, layout=layout)
     return tensor.requires_grad_(requires_grad)
 
 

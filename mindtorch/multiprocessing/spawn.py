@@ -101,7 +101,7 @@ class ProcessContext:
         if not self.sentinels:
             return True
         for sentinel in connection.wait(list(self.sentinels), timeout):
-            index = self.sentinels.pop(sentinel)  # type: ignore[index]
+            index = self.sentinels.pop(sentinel)
             self.processes[index].join()
             if self.processes[index].exitcode != 0:
                 self._end_all(grace_period)

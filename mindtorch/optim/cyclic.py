@@ -8,6 +8,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.optim.optimizer import Optimizer
 from mindtorch.optim.schedule import LRScheduler, check_optimizer, set_rate
 
@@ -89,7 +90,7 @@ class CyclicLR(LRScheduler):
         assert self._scale_fn_ref is not None  # there is one or the other
         return self._scale_fn_ref(x)
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[float | Tensor]:
         self._warn_outside_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle

@@ -46,7 +46,7 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     @no_grad()
-    def step(self, closure: Callable[[], Any]) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # needs a closure, as in torch
         """Several iterations; the closure, which computes the loss and its gradients, is called for each of them."""
         if len(self.param_groups) != 1:
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
@@ -63,7 +63,7 @@ class LBFGS(Optimizer):
         return first_loss
 
     def _iterate(self, evaluate: Callable[[], Any], group: Group, state: State, loss: float, grad: Tensor) -> None:
-        work = {name: state.get(name) for name in _REMEMBERED}
+        work: State = {name: state.get(name) for name in _REMEMBERED}
         evaluations, lr = 1, as_scalar(group["lr"])
         for number in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1

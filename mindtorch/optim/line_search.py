@@ -108,8 +108,9 @@ def _lowest(one: _Point, other: _Point, bounds: tuple[float, float] | None = Non
 
 def _inside(ends: list[_Point], was_slow: bool) -> tuple[float, bool]:
     """The next size to try; one near an end, twice in a row or at the end, is moved inwards."""
-    size = _lowest(*ends)
-    low, high = sorted(end.size for end in ends)
+    one, other = ends
+    size = _lowest(one, other)
+    low, high = sorted((one.size, other.size))
     margin = 0.1 * (high - low)
     if min(high - size, size - low) >= margin:
         return size, False

@@ -43,9 +43,11 @@ _HOOK_TABLES = (
 )
 
 
+Hooks = OrderedDict[int, Callable]
+
 # Hooks of all optimizers.
-_global_optimizer_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
-_global_optimizer_post_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_optimizer_pre_hooks: Hooks = OrderedDict()
+_global_optimizer_post_hooks: Hooks = OrderedDict()
 
 
 def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
@@ -58,7 +60,7 @@ def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
     return _registered(_global_optimizer_post_hooks, hook)
 
 
-def _registered(hooks: OrderedDict[int, Callable], hook: Callable) -> RemovableHandle:
+def _registered(hooks: Hooks, hook: Callable) -> RemovableHandle:
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     return handle
@@ -75,14 +77,14 @@ def _with_hooks(step: Callable) -> Callable:
             return _called_with_hooks(step, self, args, kwargs)
         return step(self, *args, **kwargs)
 
-    step_with_hooks.hooked = True
+    vars(step_with_hooks)["hooked"] = True
     return step_with_hooks
 
 
 def _add_hooks_to_step(cls: type[Optimizer]) -> None:
     """When the first of a class is made: a wrapper that doesn't call `__init__` has no tables of hooks."""
     if not hasattr(cls.step, "hooked"):
-        cls.step = _with_hooks(cls.step)
+        cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]  # it is wrapped
 
 
 def _called_with_hooks(step: Callable, optimizer: Optimizer, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -107,6 +109,14 @@ def _checked_arguments(result: Any) -> tuple[tuple, dict[str, Any]]:
 class Optimizer:
     """What all optimizers share. A subclass defines `step`."""
 
+    _opt_called: bool
+    _optimizer_step_pre_hooks: Hooks
+    _optimizer_step_post_hooks: Hooks
+    _optimizer_state_dict_pre_hooks: Hooks
+    _optimizer_state_dict_post_hooks: Hooks
+    _optimizer_load_state_dict_pre_hooks: Hooks
+    _optimizer_load_state_dict_post_hooks: Hooks
+
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._add_hook_tables()
@@ -117,7 +127,7 @@ class Optimizer:
             )
         self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        groups = list(params)
+        groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):

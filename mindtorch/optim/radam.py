@@ -52,7 +52,8 @@ class RAdam(ElementwiseOptimizer):
             state["exp_avg"] = ops.zeros_like(parameter)
             state["exp_avg_sq"] = ops.zeros_like(parameter)
         state["step"] += 1
-        step, beta1, beta2 = state["step"].item(), *group["betas"]
+        step = state["step"].item()
+        beta1, beta2 = group["betas"]
         grad = decayed(parameter, grad, group)
         mean = state["exp_avg"].lerp_(grad, 1 - beta1)
         square = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)

@@ -84,7 +84,7 @@ class LRScheduler:
             warn(EPOCH_IS_DEPRECATED, UserWarning)
         self._set_rates(self._rates(epoch))
 
-    def _rates(self, epoch: int | None) -> list[float]:
+    def _rates(self, epoch: int | None) -> list[float | Tensor]:
         self._get_lr_called_within_step = True
         try:
             if epoch is None:
@@ -96,15 +96,15 @@ class LRScheduler:
         finally:
             self._get_lr_called_within_step = False
 
-    def _set_rates(self, rates: list[float]) -> None:
+    def _set_rates(self, rates: list[float | Tensor]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates):
             set_rate(group, rate)
         self._last_lr = self._present()
 
-    def _present(self) -> list[float]:
+    def _present(self) -> list[float | Tensor]:
         return values_of(self.optimizer, "lr")
 
-    def _scaled(self, factor: float) -> list[float]:
+    def _scaled(self, factor: float) -> list[float | Tensor]:
         return [rate * factor for rate in self._present()]
 
     def _warn_outside_step(self) -> None:

@@ -60,7 +60,8 @@ class SparseAdam(ElementwiseOptimizer):
         places, values = tuple(grad.indices()), grad.values()
         if not values.numel():
             return
-        step, beta1, beta2 = state["step"], *group["betas"]
+        step = state["step"]
+        beta1, beta2 = group["betas"]
         mean = _moved(state["exp_avg"], places, values, 1 - beta1)
         square = _moved(state["exp_avg_sq"], places, values.pow(2), 1 - beta2)
         rate = float(group["lr"]) * math.sqrt(1 - beta2**step) / (1 - beta1**step)

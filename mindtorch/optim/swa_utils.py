@@ -180,7 +180,7 @@ class SWALR(LRScheduler):
         passed = max(0.0, min(1.0, epoch / max(1, self.anneal_epochs)))
         return (1 - math.cos(math.pi * passed)) / 2 if self._anneal_strategy == "cos" else passed
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[float | Tensor]:
         if not self._get_lr_called_within_step:
             warn(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",

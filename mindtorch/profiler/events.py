@@ -161,7 +161,8 @@ class EventList(UserList):
         total = self.self_cpu_time_total or 1.0
         shown = list(events)[: row_limit if row_limit > 0 else None]
         rows = [_row(event, total, max_name_column_width) for event in shown]
-        headers, ends = _HEADERS, [f"Self CPU time total: {time_text(self.self_cpu_time_total)}"]
+        headers: tuple[str, ...] = _HEADERS
+        ends = [f"Self CPU time total: {time_text(self.self_cpu_time_total)}"]
         for name in map(str.upper, self.device_types):
             headers = (*headers[:-1], *(each.format(name) for each in _DEVICE_HEADERS), headers[-1])
             on_device = self.self_device_time_total or 1.0

@@ -60,7 +60,7 @@ class Watch:
 
     def switch(self, on: bool) -> None:
         """Note the kernels of the device from now on, or no longer; then they are among the events."""
-        if self._kernels is None:
+        if self._kernels is None or self._device is None:
             return
         if on:
             self._kernels.start()

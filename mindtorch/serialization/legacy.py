@@ -130,7 +130,7 @@ def read_storage(file: BinaryIO, element_type: dtype, expected: int | None = Non
         raise _ended(nbytes - rest)
     content = np.zeros(nbytes, np.uint8)
     if not skips_data():
-        fill(file, memoryview(content))
+        fill(file, content.data)
     else:
         file.seek(nbytes, os.SEEK_CUR)
     return swapped(content, element_type, sys.byteorder == "big")

@@ -5,7 +5,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO
 
 from mindtorch._core.storage import UntypedStorage, storage_of
@@ -275,8 +275,8 @@ def _swap(storage: UntypedStorage, kind: StorageType) -> None:
 
 def get_unsafe_globals_in_checkpoint(f: str | os.PathLike | BinaryIO) -> list[str]:
     """The functions and classes that a file refers to and `load(weights_only=True)` refuses."""
-    is_path = isinstance(f, (str, os.PathLike))
-    with open(f, "rb") if is_path else nullcontext(f) as file:  # type: ignore[arg-type]
+    opened: AbstractContextManager = open(f, "rb") if isinstance(f, (str, os.PathLike)) else nullcontext(f)
+    with opened as file:
         if not is_zip(file):
             raise ValueError("Expected input to be a checkpoint returned by torch.save")
         archive = ZipReader(file)

@@ -5,7 +5,7 @@ import struct
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from mindtorch._core.tensor import Tensor
 from mindtorch.nn.parameter import Parameter
@@ -21,15 +21,25 @@ _DAMAGED = (
 )  # fmt: skip
 
 
+# What pickles say, by what is to be done.
+_OPERATIONS: dict[int, Callable[[Any], None]] = pickle._Unpickler.dispatch
+
+
 class SafeUnpickler(pickle._Unpickler):
     """Makes and calls what is allowed, and nothing else.
 
     (The unpickler in C has no way to check calls and states.) What it has no method for here it refuses to do.
     """
 
+    # What the base class has as well.
+    stack: list[Any]
+    append: Callable[[Any], None]
+    pop_mark: Callable[[], list[Any]]
+    read: Callable[[int], bytes]
+
     def __init__(self, file: BinaryIO, persistent_load: PersistentLoad, encoding: str = "utf-8") -> None:
         super().__init__(file, encoding=encoding)
-        self.persistent_load = persistent_load  # type: ignore[method-assign]
+        self._persistent_load = persistent_load
         self._by_name = {**allowed.marked_names(), **allowed.BY_NAME}
         self._callables = allowed.callables()
         self._marked = {id(each) for each in allowed.marked_names().values()}
@@ -80,9 +90,9 @@ class SafeUnpickler(pickle._Unpickler):
         """Give an object its state: not a class, a function or a constant, which other code uses too."""
         kind = type(self.stack[-2])
         if kind is OrderedDict:
-            vars(self.stack[-2]).update(self.stack.pop())
+            self.stack[-2].__dict__.update(self.stack.pop())
         elif id(kind) in self._marked:
-            super().load_build()
+            _OPERATIONS[pickle.BUILD[0]](self)
         else:
             raise Error(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, "
@@ -122,7 +132,7 @@ class SafeUnpickler(pickle._Unpickler):
         identity = self.stack.pop()
         if type(identity) is not tuple or not identity or as_text(identity[0]) != "storage":
             raise Error(f"Only persistent_load of storage is allowed, but got {type(identity)}")
-        self.append(self.persistent_load(identity))
+        self.append(self._persistent_load(identity))
 
     def load_bytearray8(self) -> None:
         (length,) = struct.unpack("<Q", self.read(8))
@@ -147,9 +157,9 @@ class _Operations(dict):
         raise Error(f"Unsupported operand {code}")
 
 
-SafeUnpickler.dispatch = _Operations(  # type: ignore[assignment]
+SafeUnpickler.dispatch = _Operations(
     {
-        **{code[0]: pickle._Unpickler.dispatch[code[0]] for code in SafeUnpickler._HARMLESS},
+        **{code[0]: _OPERATIONS[code[0]] for code in SafeUnpickler._HARMLESS},
         pickle.REDUCE[0]: SafeUnpickler.load_reduce,
         pickle.NEWOBJ[0]: SafeUnpickler.load_newobj,
         pickle.BUILD[0]: SafeUnpickler.load_build,
@@ -177,7 +187,7 @@ def as_text(value: Any) -> Any:
 def full_unpickler(file: BinaryIO, pickle_module: Any, persistent_load: PersistentLoad, arguments: dict) -> Any:
     """An unpickler of a module that makes whatever the file says. PyTorch's names are those of things here."""
 
-    class Unpickler(pickle_module.Unpickler):  # type: ignore[name-defined, misc]
+    class Unpickler(pickle_module.Unpickler):  # type: ignore[misc]
         def find_class(self, module: str, name: str) -> Any:
             return thing_named(module, name) if is_of_torch(module) else super().find_class(module, name)
 
@@ -208,12 +218,18 @@ class _Anything:
 class Survey(pickle._Unpickler):
     """Reads a pickle without making anything of it: what does it refer to?"""
 
-    dispatch = {**pickle._Unpickler.dispatch, pickle.BYTEARRAY8[0]: SafeUnpickler.load_bytearray8}
+    dispatch: ClassVar[dict[int, Callable[[Any], None]]] = {
+        **_OPERATIONS,
+        pickle.BYTEARRAY8[0]: SafeUnpickler.load_bytearray8,
+    }
 
     def __init__(self, file: BinaryIO, persistent_load: PersistentLoad, encoding: str = "utf-8") -> None:
         super().__init__(file, encoding=encoding, errors="replace")
-        self.persistent_load = persistent_load  # type: ignore[method-assign]
+        self._persistent_load = persistent_load
         self.names: set[str] = set()
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._persistent_load(pid)
 
     def find_class(self, module: str, name: str) -> Any:
         module, name = _present_name(module, name)

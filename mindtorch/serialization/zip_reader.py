@@ -151,14 +151,14 @@ class ZipReader:
             raise failed(f"reading file {name}: unsupported encryption or compression")
         content = self._stored(place, entry) if entry.method == _STORED else self._inflated(place, entry)
         # torch.serialization.set_crc32_options(False) writes zeros.
-        if entry.checksum and zlib.crc32(content) != entry.checksum:
+        if entry.checksum and zlib.crc32(content.data) != entry.checksum:
             raise failed(f"reading file {name}: CRC-32 check failed")
         return content
 
     def _stored(self, place: int, entry: Entry) -> np.ndarray:
         content = np.empty(entry.size, np.uint8)
         self._file.seek(self._start + place)
-        if fill(self._file, memoryview(content)) != entry.size:
+        if fill(self._file, content.data) != entry.size:
             raise failed(f"reading file {entry.name}: the file ended early")
         return content
 

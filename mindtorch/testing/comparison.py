@@ -117,8 +117,7 @@ def assert_allclose(
 
 def _wide_tolerances(*values: Any) -> tuple[float, float]:
     """The wider of the old tolerances of two dtypes."""
-    dtypes = [value.dtype if isinstance(value, Tensor) else None for value in values]
-    pairs = [_WIDE.get(dtype, (0.0, 0.0)) for dtype in dtypes]
+    pairs = [_WIDE.get(value.dtype, (0.0, 0.0)) if isinstance(value, Tensor) else (0.0, 0.0) for value in values]
     return max(rtol for rtol, _ in pairs), max(atol for _, atol in pairs)
 
 

@@ -32,12 +32,14 @@ from mindtorch.testing.comparison import assert_close
 from mindtorch.testing.dtype_groups import DTYPE_GROUPS
 
 _DTYPES = {repr(dtype).removeprefix("torch."): dtype for dtype in ALL_DTYPES}
-_BACKWARD = {"gradient": gradcheck, "second gradient": gradgradcheck}
+_BACKWARD: dict[str, Callable[..., bool]] = {"gradient": gradcheck, "second gradient": gradgradcheck}
 _SCALAR_ADVICE = (
     "which NumPy makes of arrays without dimensions: return an array, by `deliver(result, out)` of "
     "mindtorch.backends.writing or by np.asarray(result)"
 )
-_FORWARD = {"forward mode": partial(gradcheck, check_forward_ad=True, check_backward_ad=False)}
+_FORWARD: dict[str, Callable[..., bool]] = {
+    "forward mode": partial(gradcheck, check_forward_ad=True, check_backward_ad=False)
+}
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class _Op:
 
     def missing_kernel(self) -> Iterator[str]:
         """What the stub says that the generator has written in place of the kernel."""
-        kernel = self._kernels.get(np.ndarray)
+        kernel: Any = self._kernels.get(np.ndarray)
         if "._generated.stubs." in str(getattr(kernel, "__module__", "")):
             try:
                 kernel(*[None] * len(signature(kernel).parameters))
@@ -178,8 +180,10 @@ class _Op:
     def checks_of_derivatives(self) -> dict[str, Callable[..., bool]]:
         """How the derivatives that there are can be checked; composite ops have those of what they are made of."""
         entry = self.row.entry
-        backward = _BACKWARD if entry.composite or entry.differentiable else {}
-        return backward | (_FORWARD if entry.composite or entry.jvp is not None else {})
+        return {
+            **(_BACKWARD if entry.composite or entry.differentiable else {}),
+            **(_FORWARD if entry.composite or entry.jvp is not None else {}),
+        }
 
     def further_devices(self) -> list[str]:
         """The devices besides the CPU whose backends have a kernel."""

@@ -249,7 +249,7 @@ def _run_backward(outputs: Sequence[Any], grads: Sequence[Any]) -> None:
     ]
     if not pairs:
         raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
-    backward(*zip(*pairs, strict=True))
+    backward([output for output, _ in pairs], [grad for _, grad in pairs])
 
 
 def detach_variable(inputs: Any) -> tuple:

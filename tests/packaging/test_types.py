@@ -54,6 +54,10 @@ torch.cat(x, dims=0)  # error
 torch.zeros("two")  # error
 torch.ones(2, dtype="float32")  # error
 torch.softmax(x)  # error
+torch.threshold(x, 0.0, 1.0, out=x)
+torch.threshold(x, 0.0, 1.0, inplace=True)  # error
+torch.group_norm(x, 3, cudnn_enabled=False)
+F.group_norm(x, 3, cudnn_enabled=False)  # error
 F.cross_entropy(x)  # error
 F.relu(x, place=True)  # error
 nn.Linear(3)  # error
@@ -67,6 +71,12 @@ torch.manual_seed()  # error
 x.requires_grad_("yes")  # error
 len(x.item())  # error
 x.shape.ndimension  # error
+
+
+class Logged(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
 """
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from mindtorch._core.size import Size
 from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.checkpoint.chunks import chunks_of, size_of
-from mindtorch.distributed.checkpoint.flattening import flatten_state_dict, replace
+from mindtorch.distributed.checkpoint.flattening import Path, flatten_state_dict, replace
 from mindtorch.distributed.checkpoint.metadata import (
     BytesStorageMetadata,
     ChunkStorageMetadata,
@@ -89,7 +89,8 @@ class DefaultSavePlanner:
 
     def set_up_planner(self, state_dict: Mapping[str, Any]) -> None:
         """Begin with a state dict."""
-        self.state_dict, self.paths = dict(state_dict), {name: (name,) for name in state_dict}
+        self.state_dict = dict(state_dict)
+        self.paths: dict[str, Path] = {name: (name,) for name in state_dict}
         if self.flatten_state_dict:
             self.state_dict, self.paths = flatten_state_dict(state_dict)
 
@@ -189,7 +190,8 @@ class DefaultLoadPlanner:
     def set_up_planner(self, state_dict: dict[str, Any], metadata: Metadata) -> None:
         """Begin with a state dict, whose values are replaced and whose tensors are filled."""
         self.original, self.metadata = state_dict, metadata
-        self.state_dict, self.paths = dict(state_dict), {name: (name,) for name in state_dict}
+        self.state_dict = dict(state_dict)
+        self.paths: dict[str, Path] = {name: (name,) for name in state_dict}
         if self.flatten_state_dict:
             self.state_dict, self.paths = flatten_state_dict(state_dict)
 

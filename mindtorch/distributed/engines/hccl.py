@@ -51,7 +51,7 @@ class HcclCommunicator(JoiningParts):
 
     # -------------------- what the hosts do --------------------
 
-    def differences(self, words: Sequence[int]) -> bool:
+    def differences(self, words: tuple[int, ...]) -> bool:
         return self.host.differences(words)
 
     def gather_objects(self, value: Any) -> list[Any]:

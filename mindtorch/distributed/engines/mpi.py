@@ -227,8 +227,8 @@ class MpiCommunicator(JoiningParts):
 
     def _reduce_parts(self, memory: np.ndarray, parts: Sequence[np.ndarray], op: RedOpType) -> None:
         """Reduce what all processes have for this one to memory, which must not be part of theirs."""
-        received = np.empty((self.size, memory.size), memory.dtype)
-        self._exchange(list(received), parts)
+        received = list(np.empty((self.size, memory.size), memory.dtype))
+        self._exchange(received, parts)
         fold_into(memory, received, op)
 
     # -------------------- parts where they lie --------------------

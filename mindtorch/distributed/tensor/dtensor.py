@@ -196,7 +196,8 @@ def _wrapped(result: Any, inputs: Sequence[DTensor], mesh: DeviceMesh, found: Pl
 
 def _rows(sizes: Sequence[int]) -> list[int]:
     """The strides of rows without gaps."""
-    strides, step = [], 1
+    strides: list[int] = []
+    step = 1
     for size in reversed(sizes):
         strides.insert(0, step)
         step *= max(size, 1)

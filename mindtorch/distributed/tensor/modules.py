@@ -37,10 +37,10 @@ def distribute_module(
 
 def _replicate_rest(module: Module, mesh: DeviceMesh) -> None:
     whole = [Replicate()] * mesh.ndim
-    for name, each in module.named_parameters(recurse=False):
-        if not isinstance(each, DTensor):
-            spread = distribute_tensor(each.detach(), mesh, whole)
-            module.register_parameter(name, Parameter(spread, each.requires_grad))
-    for name, each in module.named_buffers(recurse=False):
-        if not isinstance(each, DTensor):
-            setattr(module, name, distribute_tensor(each, mesh, whole))
+    for name, parameter in module.named_parameters(recurse=False):
+        if not isinstance(parameter, DTensor):
+            spread = distribute_tensor(parameter.detach(), mesh, whole)
+            module.register_parameter(name, Parameter(spread, parameter.requires_grad))
+    for name, buffer in module.named_buffers(recurse=False):
+        if not isinstance(buffer, DTensor):
+            setattr(module, name, distribute_tensor(buffer, mesh, whole))

@@ -70,6 +70,9 @@ class Module:
     _is_full_backward_hook: bool | None = None  # what the hooks in `_backward_hooks` are, if there ever was one
     _has_plain_lookup = True  # whether members are what the tables say; layers then read these, which is faster
     training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

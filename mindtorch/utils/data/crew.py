@@ -67,7 +67,7 @@ class Crew:
     def receive(self, timeout: float | None) -> Any:
         """The next message of any worker; a RuntimeError if a worker that is still wanted has died."""
         ends = {end: number for number, end in enumerate(self._channels) if end is not None}
-        sentinels = {self.processes[number].sentinel: number for number in ends.values()}
+        sentinels: dict[Any, int] = {self.processes[number].sentinel: number for number in ends.values()}
         ready = connection.wait([*ends, *sentinels], timeout)  # type: ignore[list-item]
         if not ready:
             raise OutOfTime
@@ -78,7 +78,7 @@ class Crew:
                 except (EOFError, OSError):
                     continue
                 return parcel.unpacked()
-        raise self._report({ends[end] if isinstance(end, Channel) else sentinels[end] for end in ready})  # type: ignore[index]
+        raise self._report({ends[end] if isinstance(end, Channel) else sentinels[end] for end in ready})
 
     def _report(self, found: set[int]) -> RuntimeError:
         """The error that says which workers have died: what is known of the first one is its cause."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from multiprocessing.context import BaseContext
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from mindtorch import _utils as helpers
 from mindtorch._support.warnings import warn
@@ -95,7 +95,8 @@ class DataLoader(Generic[Item]):
     def _sampler(self, shuffle: bool) -> Iterable:
         if self._dataset_kind == _DatasetKind.Iterable:
             return _InfiniteConstantSampler()
-        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
+        dataset = cast(Sized, self.dataset)
+        return RandomSampler(dataset, generator=self.generator) if shuffle else SequentialSampler(dataset)
 
     def __setattr__(self, attr: str, val: Any) -> None:
         if self._is_initialized and attr in _FIXED:

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
@@ -23,6 +23,11 @@ class Dataset(Generic[Item]):
 
     def __add__(self, other: Dataset[Item]) -> ConcatDataset[Item]:
         return ConcatDataset([self, other])
+
+
+def length_of(dataset: Any) -> int:
+    """Of a dataset that has one: `Dataset` does not promise it."""
+    return len(dataset)
 
 
 class IterableDataset(Dataset[Item], Iterable[Item]):
@@ -52,7 +57,7 @@ class ChainDataset(IterableDataset):
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
                 raise AssertionError("ChainDataset only supports IterableDataset")
-            total += len(dataset)  # type: ignore[arg-type]
+            total += length_of(dataset)
         return total
 
 
@@ -118,7 +123,7 @@ class ConcatDataset(Dataset[Item]):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
-        self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
+        self.cumulative_sizes = list(accumulate(map(length_of, self.datasets)))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -152,11 +157,12 @@ class Subset(Dataset[Item]):
 def random_split(dataset: Dataset[Item], lengths: Sequence[float], generator: Any = None) -> list[Subset[Item]]:
     """Share the items out at random, into parts of the given lengths or fractions."""
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
-        lengths = _lengths_of_fractions(len(dataset), lengths)
-    if sum(lengths) != len(dataset):
+        lengths = _lengths_of_fractions(length_of(dataset), lengths)
+    if sum(lengths) != length_of(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    indices = ops.randperm(len(dataset), generator=generator).tolist()
-    return [Subset(dataset, indices[end - length : end]) for end, length in zip(accumulate(lengths), lengths)]
+    indices = ops.randperm(length_of(dataset), generator=generator).tolist()
+    counts = cast(Sequence[int], lengths)
+    return [Subset(dataset, indices[end - count : end]) for end, count in zip(accumulate(counts), counts)]
 
 
 def _lengths_of_fractions(total: int, fractions: Sequence[float]) -> list[int]:

@@ -10,11 +10,12 @@ from mindtorch._core.dtype import float64, int64
 from mindtorch._core.generator import Generator
 from mindtorch._functions.creation import as_tensor
 from mindtorch.dispatch import ops
+from mindtorch.utils.data.dataset import length_of
 
 
 def draw_seed(generator: Any = None) -> int:
     """A random number to seed another generator with."""
-    return ops.empty((), dtype=int64).random_(generator=generator).item()
+    return int(ops.empty((), dtype=int64).random_(generator=generator).item())
 
 
 Number = TypeVar("Number", covariant=True)
@@ -147,5 +148,5 @@ class BatchSampler(Sampler):
                 yield batch
 
     def __len__(self) -> int:
-        count, rest = divmod(len(self.sampler), self.batch_size)
+        count, rest = divmod(length_of(self.sampler), self.batch_size)
         return count if self.drop_last or not rest else count + 1

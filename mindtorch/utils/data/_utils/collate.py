@@ -63,9 +63,10 @@ def collate(batch: Sequence[Any], *, collate_fn_map: FunctionMap | None = None) 
 
 def rebuilt_mapping(like: Mapping[Any, Any], members: dict[Any, Any]) -> Any:
     """Of the same type if it can be made, else a plain dictionary."""
+    make: Callable = type(like)
     try:
         if not isinstance(like, MutableMapping):
-            return type(like)(members)
+            return make(members)
         clone = copy.copy(like)
         clone.update(members)
         return clone
@@ -75,13 +76,14 @@ def rebuilt_mapping(like: Mapping[Any, Any], members: dict[Any, Any]) -> Any:
 
 def rebuilt_sequence(like: Sequence[Any], members: list[Any]) -> Any:
     """Of the same type if it can be made; of a plain tuple a list."""
+    make: Callable = type(like)
     if hasattr(like, "_fields"):
-        return type(like)(*members)
+        return make(*members)
     if isinstance(like, tuple):
         return members
     try:
         if not isinstance(like, MutableSequence):
-            return type(like)(members)
+            return make(members)
         clone = copy.copy(like)
         for place, member in enumerate(members):
             clone[place] = member
