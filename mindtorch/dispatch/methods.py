@@ -54,7 +54,10 @@ def _end(end: Callable, reject: Callable) -> Callable:
     """Such an end for an operator, which rejects what is no tensor."""
 
     def end_of_operator(error: Exception, function: Callable, *args: Any, **kwargs: Any) -> Any:
-        return (reject if lacks_array(error) else partial(end, error))(function, *args, **kwargs)
+        try:
+            return (reject if lacks_array(error) else partial(end, error))(function, *args, **kwargs)
+        finally:
+            del error
 
     return end_of_operator
 

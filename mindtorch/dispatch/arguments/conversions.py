@@ -1,6 +1,6 @@
 """Arguments of calls: conversions of what torch also accepts, and torch's texts for what it doesn't."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from operator import index
 from typing import Any, NamedTuple, NoReturn
@@ -236,8 +236,8 @@ def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     if overriders:
         return _overridden(function, overriders, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
-    error = _refusal_of(function, [entry], args, kwargs)
-    raise error or TypeError(f"{entry.base}(): the arguments are of no backend") from None
+    no_backend = f"{entry.base}(): the arguments are of no backend"
+    raise _refusal_of(function, [entry], args, kwargs) or TypeError(no_backend) from None
 
 
 def _overridden(function: Callable, overriders: list[Any], args: tuple, kwargs: dict) -> Any:
@@ -247,38 +247,53 @@ def _overridden(function: Callable, overriders: list[Any], args: tuple, kwargs: 
     return handle_torch_function(function, overriders, args, kwargs)
 
 
-def failed(error: Exception, function: Callable, values: Mapping[str, Any]) -> Any:
+def failed(error: Exception, function: Callable, values: dict[str, Any]) -> Any:
     """The end of a call inside of which an error came up: torch's, if the arguments were wrong, or else that one.
 
-    `values`: what the names in the function stand for.
+    `values`: what the names in the function stand for, the error among them.
+
+    An error holds the frames that it passes. None of them may hold the error: in such a cycle the tensors of a call
+    that has failed would live on.
     """
-    args, kwargs = parameters_of(function).passed(values)
-    return _failed(error, function, args, kwargs)
+    try:
+        args, kwargs = parameters_of(function).passed(values)
+        values.clear()
+        return _failed(error, function, args, kwargs)
+    finally:
+        del error
 
 
 def _failed(error: Exception, function: Callable, args: tuple, kwargs: dict) -> Any:
-    overriders = overriding_arguments((*args, *kwargs.values()))
-    if overriders and lacks_array(error):
-        return _overridden(function, overriders, args, kwargs)
-    found = error if overriders else _explained(error, function, args, kwargs)
-    if found is error:
-        raise error
-    raise found from None
+    found = error
+    try:
+        overriders = overriding_arguments((*args, *kwargs.values()))
+        if overriders and lacks_array(error):
+            return _overridden(function, overriders, args, kwargs)
+        if not overriders:
+            found = _explained(error, function, args, kwargs)
+        if found is error:
+            raise error
+        raise found from None
+    finally:
+        del error, found
 
 
 def failed_or_number_first(error: Exception, function: Callable, input: Any, *args: Any, **kwargs: Any) -> Any:
     """The same where the first argument may be a number: `mul(2, x)`."""
-    if lacks_array(error) and not isinstance(input, (Tensor, WrappedNumber)):
-        operand = as_operand(input)
-        if operand is not None:
-            return function(operand, *args, **kwargs)
-    return _failed(error, function, (input, *args), kwargs)
+    try:
+        if lacks_array(error) and not isinstance(input, (Tensor, WrappedNumber)):
+            operand = as_operand(input)
+            if operand is not None:
+                return function(operand, *args, **kwargs)
+        return _failed(error, function, (input, *args), kwargs)
+    finally:
+        del error
 
 
 def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
     """The end of a resolver: the arguments fit none of the overloads."""
-    error = _refusal_of(function, _entries_of(overloads), args, kwargs)
-    raise error or TypeError(f"{function.__name__}() received an invalid combination of arguments")
+    no_overload = f"{function.__name__}() received an invalid combination of arguments"
+    raise _refusal_of(function, _entries_of(overloads), args, kwargs) or TypeError(no_overload)
 
 
 def _explained(error: Exception, function: Callable, args: tuple, kwargs: dict) -> Exception:

@@ -1,5 +1,9 @@
 """The tensor itself: geometry, storage, versions, views, conversion to Python values."""
 
+import contextlib
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -227,3 +231,34 @@ class TestTransposingAttributes:
             _ = torch.zeros(3).mT
         with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes."):
             _ = torch.zeros(3).imag
+
+
+REFUSED = {
+    "operator": lambda x: x + torch.ones(3),
+    "method": lambda x: x.sum(5),
+    "function": lambda x: torch.cat([x, torch.ones(2, 2)]),
+    "composite": lambda x: torch.einsum("ij->i", x),
+    "view": lambda x: x.view(7),
+    "index": lambda x: x[5],
+    "written index": lambda x: x.__setitem__(torch.tensor([0]), torch.ones(1)),
+    "leaf": lambda x: x.mul_(2),
+    "out": lambda x: torch.add(x, 1, out=torch.ones(2)),
+    "transform": lambda x: torch.func.grad(lambda a: a + torch.ones(3))(x),
+    "layer": lambda x: torch.nn.functional.linear(x, torch.ones(3, 3)),
+}
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_tensors_of_a_refused_call_do_not_live_on(call):
+    """Nor do their graphs: a leaf would keep its node, which expects gradients of the shape that it has had."""
+    gc.collect()
+    gc.disable()
+    try:
+        x = torch.ones(2, requires_grad=True)
+        kept = weakref.ref(x)
+        with contextlib.suppress(RuntimeError, IndexError):
+            call(x)
+        del x
+        assert kept() is None
+    finally:
+        gc.enable()
