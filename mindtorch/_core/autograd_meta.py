@@ -50,6 +50,7 @@ class ViewMeta(AutogradMeta):
     creation_meta = DEFAULT
     is_same = False  # whether it is the base to ops: what a transform has returned, kept by its function, too
     shown_base: Any = None  # for programs, then: the base that it had inside
+    entered: Any = None  # a weak reference to the view that it is, where that has entered a level of `vmap`
 
 
 def note_inference_leaf(meta: AutogradMeta) -> None:

@@ -27,7 +27,7 @@ from mindtorch.autograd._engine.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd._engine.copy_slices import CopySlices
 from mindtorch.autograd._engine.hooks_in_levels import is_over, shown_node, shown_output
 from mindtorch.dispatch.modes.captures import is_captured_unrecorded
-from mindtorch.dispatch.modes.level_views import CROSSINGS, entered_whole
+from mindtorch.dispatch.modes.level_views import CROSSINGS, entered_again, entered_whole
 from mindtorch.dispatch.modes.view_recipe import ViewRecipe
 from mindtorch.dispatch.namespace import ops
 
@@ -225,6 +225,9 @@ def _recorded(function: Callable, *args: Any) -> Any:
 def _edge_on_base(view: Tensor, base: Tensor) -> tuple:
     """The edge of the view taken again. If the base is outside of the graph, the view's node leads nowhere."""
     if edge_of(base) is not None:
+        again = entered_again(view)
+        if again is not None:
+            return again._mt_meta.edge
         return ViewRecipe(view, base)(base)._mt_meta.edge
     stand_in = alias_of(base)
     require_grad(stand_in)

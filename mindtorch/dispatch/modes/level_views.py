@@ -14,6 +14,7 @@ The ops `_add_batch_dim` and `_remove_batch_dim` themselves make no views, which
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import DEFAULT, AutogradMeta, ViewMeta, note_inference_leaf
@@ -28,7 +29,23 @@ _thread = state.thread
 
 def inside(tensor: Tensor, dim: int, level: Level) -> Tensor:
     """A tensor as it looks inside a level whose samples are along a dimension of it."""
-    return _view(ops._add_batch_dim, tensor, (dim, level.number), (inside, (dim, level)))
+    view = _view(ops._add_batch_dim, tensor, (dim, level.number), (inside, (dim, level)))
+    if type(view._mt_meta) is ViewMeta and view._mt_meta.parent is not None:
+        view._mt_meta.entered = ref(tensor)
+    return view
+
+
+def entered_again(view: Tensor) -> Tensor | None:
+    """A view that has entered a level, as it enters it now; None if it has taken another shape inside, or is no more.
+
+    It is to go through the view outside, so that a gradient for that one is that of what was written inside.
+    """
+    meta: Any = view._mt_meta
+    tensor = meta.entered and meta.entered()
+    if tensor is None:
+        return None
+    fresh = inside(tensor, *meta.replay[1])
+    return fresh if (fresh.shape, fresh.stride()) == (view.shape, view.stride()) else None
 
 
 def as_it_entered(tensor: Tensor) -> Tensor | None:
