@@ -99,6 +99,8 @@ def restore_dims(tensor, dim, ndim, keepdim):
     """Put back, with size 1, the dims that a reduction took away, so that the tensor broadcasts with its input."""
     if keepdim or ndim == 0:
         return tensor
+    if isinstance(dim, tuple) and len(dim) == 1:  # counted from the end, it holds for an output with dims in front, too
+        return tensor.unsqueeze(dim[0])
     for d in sorted(reduced_dims(dim, ndim)):
         tensor = tensor.unsqueeze(d)
     return tensor

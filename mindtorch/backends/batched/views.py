@@ -196,6 +196,8 @@ def sizes(op: str, promotion: str) -> Kernel:
     """Backwards of views: `input_sizes` is the shape of the sample that was looked at."""
 
     def rule(batch: Batch, grad: Any, input_sizes: Ints, *options: Any) -> Any:
+        if not input_sizes:  # a window of a number has it as often as it is long: once, or not at all
+            return run("sum.dim_IntList", batch.front(grad), (1,), False, None)
         args = shifted(op, (grad, input_sizes, *options), len(input_sizes))
         return run(op, batch.front(grad), (batch.size, *input_sizes), *args[2:])
 

@@ -127,6 +127,33 @@ KINDS = {
         for of_view in (False, True)
         for write in ("a.neg_()", "a.mul_(2)", "a.copy_(b[0])")
     ],
+    "gradients for views that vmap writes": [
+        f"l = T.ones(2, 3, requires_grad=True); t = (l * 2){view}; o = T.vmap(lambda a: [a.{write}, {returned}][1], "
+        f"in_dims={dim})(t); r = [T.autograd.grad(o.sum(), x, allow_unused=True, retain_graph=True) for x in (t, l)]; "
+        "t.sum().backward(); r, l.grad, t.grad_fn.name()"
+        for view in (".flatten()", "[0]", ".t()", ".diagonal()")
+        for dim in (0, -1)
+        for write in ("zero_()", "mul_(3)", "add_(a.detach())", "neg_().mul_(2)")
+        for returned in ("a.sum()", "a", "a.detach() * a")
+    ],
+    "windows of numbers": [
+        *(
+            f"t = T.ones((), requires_grad=True); o = t.unfold(0, {size}, 1); T.autograd.grad(o, t, T.stack([o.detach()"
+            "] * 2), is_grads_batched=True)"
+            for size in (0, 1)
+        ),
+        "T.vmap(T.func.grad(lambda a: (a.unfold(0, 1, 1) * 3).sum()))(T.ones(4))",
+    ],
+    "kept results that took another shape": [
+        f"t = T.arange(12., dtype=T.float64).view(3, 4).requires_grad_()\nwith T.autograd.graph.save_on_cpu(): o = "
+        f"{call}; o.unsqueeze_(0)\nT.autograd.grad(o.sum(), t)"
+        for call in ("t.std(-1)", "t.std(-2)", "t.norm(dim=-1)", "t.norm(3, dim=-1)", "t.logsumexp(-1)")
+    ],
+    "tangents of variances of too few numbers": [
+        f"x = T.tensor({numbers}, dtype=T.float64); T.func.jvp(lambda a: a.{call}, (x,), (x * 2,))"
+        for numbers in ("float('nan')", "1.", "[float('nan')]", "[1., 2.]", "[1., float('nan')]")
+        for call in ("var()", "std()", "var(dim=-1)", "var(dim=None, correction=3, keepdim=True)")
+    ],
 }
 
 test_program = compared(KINDS, BEFORE)

@@ -167,6 +167,10 @@ def _centred(self, dims):
 
 def var_jvp(self_t, self, dim, correction, keepdim):
     """Tangent of the variance."""
+    is_whole = (dim is None or not self.ndim) and not is_of_all_samples(self)
+    if is_whole and _degrees_of_freedom(self, dim, correction) <= 0:
+        slopes = real(var_backward(conj(self_t), self, dim, correction, True))
+        return slopes.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else slopes
     product = real(conj(_centred(self, reduced_dims(dim, self.ndim))) * self_t)
     total = product.sum(reduced_dims(dim, self.ndim), keepdim) if self.ndim else product
     freedom = _degrees_of_freedom(self, dim, correction)
