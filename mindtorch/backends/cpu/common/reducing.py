@@ -14,6 +14,7 @@ from mindtorch._support.numpy_functions import copyto
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import widened
 from mindtorch.backends.cpu.common.halves import convert_into, converted
+from mindtorch.backends.cpu.common.rowwise import reduce_rows
 from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator import reduced_dims
 from mindtorch.iterator.constants import kept_constant
@@ -83,7 +84,7 @@ def multiply_up(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     if loop is not None:
         return loop(input, axis=dims[0], keepdims=keepdim)
     if len(dims) < input.ndim or input.size < _LONG or not input.flags.c_contiguous:
-        return np.multiply.reduce(input, dims, input.dtype, None, keepdim)
+        return reduce_rows(np.multiply, input, dims, keepdim)
     flat = input.reshape(-1)
     whole = flat.size - flat.size % _COLUMNS
     columns = np.multiply.reduce(flat[:whole].reshape(-1, _COLUMNS), 0, input.dtype)

@@ -20,6 +20,7 @@ from mindtorch._core.promotion import (
     real_of,
 )
 from mindtorch._support.float_errors import quiet, run_quietly
+from mindtorch._support.numpy_functions import take_along_last
 from mindtorch.backends.cpu.common import checks
 from mindtorch.backends.cpu.common.computing import widened
 from mindtorch.backends.cpu.common.reducing import (
@@ -33,6 +34,7 @@ from mindtorch.backends.cpu.common.reducing import (
     store,
     sum_dtype,
 )
+from mindtorch.backends.cpu.common.rowwise import MANY_ROWS, reduce_rows
 from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_directly, add_up_rows, can_add_up_directly
 from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented, raising
 from mindtorch.backends.cpu.compiled.choice import RowLoop
@@ -155,7 +157,9 @@ def _extreme(op: str, function: Any, unsupported: dict[Any, Any], input: Array, 
         _refuse(input, unsupported)
     if size >= _LONG_WALK:
         aligned.check_walk(input)
-    return quiet(function.reduce, as_computed(input, input.dtype), dims, None, None, keepdim)
+    if size < MANY_ROWS:
+        return quiet(function.reduce, as_computed(input, input.dtype), dims, None, None, keepdim)
+    return quiet(reduce_rows, function, as_computed(input, input.dtype), dims, keepdim)
 
 
 def amax(input: Array, dim: Dims = (), keepdim: bool = False, out: Array | None = None) -> Array:
@@ -219,11 +223,21 @@ def _extreme_and_index(
         check_out_dtype(indices_out, INT64)
     values, axis = one_dim(as_computed(input, input.dtype), dim)
     keepdim = keepdim and input.ndim > 0
-    extremes = function.reduce(values, axis, None, None, keepdim)
+    places = _places(search, values, axis, keepdim)
     return (
-        store(extremes, input.dtype, values_out),
-        store(_places(search, values, axis, keepdim), INT64, indices_out),
+        store(_extremes(function, values, axis, places, keepdim), input.dtype, values_out),
+        store(places, INT64, indices_out),
     )
+
+
+_MANY = 1 << 13  # elements of which reading them a second time takes longer than to fetch those that were found
+
+
+def _extremes(function: Any, values: Array, axis: int, places: Array, keepdim: bool) -> Array:
+    if values.size < _MANY or axis != values.ndim - 1 or not values.flags.c_contiguous:
+        return function.reduce(values, axis, None, None, keepdim)
+    found = take_along_last(values, places.reshape(*values.shape[:-1], 1))
+    return found if keepdim else found[..., 0]
 
 
 _NO_INDEX = {
@@ -318,7 +332,7 @@ def _sum_of_exponentials(values: Array, dims: tuple[int, ...], keepdim: bool) ->
 
 
 def _finite_maximum(values: Array, dims: tuple[int, ...]) -> Array:
-    largest = np.maximum.reduce(values, dims, None, None, True)
+    largest = reduce_rows(np.maximum, values, dims, True)
     return np.where(np.isinf(largest), largest.dtype.type(0), largest)
 
 
