@@ -115,18 +115,32 @@ def _check_layout(size: Sequence[int], physical_layout: Sequence[int]) -> None:
 
 
 def tril_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
-    return _places(ops.ones((row, col), device=device).tril(offset), dtype, "tril_indices")
+    _check_places("tril_indices", row, col, dtype)
+    ends = ops.arange(offset + 1, offset + 1 + row, device=device).clamp(0, col)
+    return _places(ops.zeros_like(ends), ends, dtype)
 
 
 def triu_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
-    return _places(ops.ones((row, col), device=device).triu(offset), dtype, "triu_indices")
+    _check_places("triu_indices", row, col, dtype)
+    starts = ops.arange(offset, offset + row, device=device).clamp(0, col)
+    return _places(starts, ops.full_like(starts, col), dtype)
 
 
-def _places(mask: Tensor, dtype: Dtype | None, op: str) -> Tensor:
-    """The row and column numbers of the elements that are set, one line each."""
+def _check_places(op: str, row: int, col: int, dtype: Dtype | None) -> None:
+    for name, count in (("row", row), ("col", col)):
+        if count < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{count}")
     if dtype not in (None, int32, int64):
         raise NotImplementedError(f"\"{op}\" not implemented for '{dtype.storage_name}'")
-    return ops.stack(mask.nonzero().unbind(1)).to(dtype or int64)
+
+
+def _places(starts: Tensor, ends: Tensor, dtype: Dtype | None) -> Tensor:
+    """The row and column numbers, one line each, of the elements that each row has from its start to its end."""
+    counts = ends - starts
+    rows = counts.repeat_interleave()
+    before = counts.cumsum(0) - ends  # how many elements come before the first of a row, less its column
+    places = ops.arange(len(rows), device=starts.device)
+    return ops.stack([rows, places - before[rows]]).to(dtype or int64)
 
 
 # -------------------- complex numbers --------------------

@@ -84,3 +84,14 @@ def test_results_and_errors(name):
             return [tried(call) for call in CALLS[name](T, T.tensor, operands(T))]
 
     assert_same(program)
+
+
+@pytest.mark.parametrize("op", ["tril_indices", "triu_indices"])
+def test_places_of_a_triangle(op):
+    def program(T):
+        make = getattr(T, op)
+        sizes = [(0, 3), (3, 0), (1, 1), (3, 4), (5, 2), (-1, 3), (3, -2)]
+        results = [tried(make, *size, offset) for size in sizes for offset in (-9, -2, -1, 0, 1, 3, 9)]
+        return results + [tried(make, 3, 3, dtype=getattr(T, name)) for name in ("int32", "int16", "float32", "bool")]
+
+    assert_same(program)

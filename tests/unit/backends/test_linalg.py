@@ -104,3 +104,9 @@ def test_determinant_of_a_singular_matrix_has_a_gradient():
     a = torch.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
     linalg.det(a).backward()
     torch.testing.assert_close(a.grad, torch.tensor([[4.0, -2.0], [-2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("pivots", [[4, 2, 3], [0, 2, 3], [1, -4, -4], [1, 2, -3]])
+def test_pivots_beyond_the_matrix_are_not_followed(pivots):
+    with pytest.raises(IndexError, match="torch.linalg.ldl_solve: .* pivot|torch.linalg.ldl_solve: pivot"):
+        linalg.ldl_solve(torch.eye(3), torch.tensor(pivots), torch.ones(3, 2))

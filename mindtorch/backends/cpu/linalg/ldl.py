@@ -8,7 +8,6 @@ import numpy as np
 
 from mindtorch._core.promotion import INT32
 from mindtorch._support import errors
-from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import broadcast_shapes, broadcast_to, is_any, ndindex
 from mindtorch.backends.cpu.common.casting import deliver_same
 from mindtorch.backends.cpu.common.checks import not_implemented, scalar_name
@@ -63,32 +62,17 @@ def _factorize(matrices: Array, is_hermitian: bool, factors: Array, pivots: Arra
 # -------------------- systems --------------------
 
 
-def _block(matrix: Array, step: int, size: int, is_hermitian: bool) -> Array:
-    """The block of D, both of its triangles."""
-    block = np.tril(matrix[step : step + size, step : step + size])
-    if size == 2:
-        block[0, 1] = block[1, 0].conj() if is_hermitian else block[1, 0]
-    return block
-
-
-def _times_inverse(columns: Array, block: Array) -> Array:
-    if len(block) == 1:
-        return columns / block
-    (a, b), (c, d) = block
-    return columns @ np.array([[d, -b], [-c, a]], columns.dtype) / (a * d - b * c)
-
-
 def ldl_solve(LD, pivots, B, hermitian=False, out=None):
     op = "torch.linalg.ldl_solve"
     _check_system(op, LD, pivots, B)
     batch = broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     factors = broadcast_to(LD, (*batch, *LD.shape[-2:]))
-    rows = broadcast_to(pivots, (*batch, LD.shape[-1]))
+    rows = broadcast_to(pivots.astype(INT32), (*batch, LD.shape[-1]))
     solution = np.array(broadcast_to(B, (*batch, *B.shape[-2:])))
     if LD.itemsize == 2:
         raise not_implemented("ldl_solve_kernel_cpu", LD)
-    for place in ndindex(batch):
-        quiet(_solve, factors[place], rows[place].tolist(), solution[place], hermitian and LD.dtype.kind == "c")
+    for place in ndindex(batch) if solution.size else ():
+        solution[place] = _solve(factors[place], rows[place], solution[place], hermitian and LD.dtype.kind == "c")
     return deliver_same(columns_of(solution), out)
 
 
@@ -120,24 +104,18 @@ def _check_right(op: str, LD: Array, B: Array) -> None:
         )
 
 
-def _solve(factors: Array, pivots: list[int], x: Array, is_hermitian: bool) -> None:
-    """In place: L and D downwards, block by block, then L^T upwards."""
-    steps = _blocks(pivots)
-    for step, size, row in steps:
-        x[[step + size - 1, row]] = x[[row, step + size - 1]]
-        x[step + size :] -= factors[step + size :, step : step + size] @ x[step : step + size]
-        x[step : step + size] = _times_inverse(x[step : step + size].T, _block(factors, step, size, is_hermitian).T).T
-    for step, size, row in reversed(steps):
-        columns = factors[step + size :, step : step + size]
-        x[step : step + size] -= (columns.conj() if is_hermitian else columns).T @ x[step + size :]
-        x[[step + size - 1, row]] = x[[row, step + size - 1]]
+def _solve(factors: Array, pivots: Array, right: Array, is_hermitian: bool) -> Array:
+    _check_pivots(pivots.tolist())
+    solve = lapack_routine("hetrs" if is_hermitian else "sytrs", factors.dtype)
+    return solve(factors, pivots, right, lower=1)[0]
 
 
-def _blocks(pivots: list[int]) -> list[tuple[int, int, int]]:
-    """The first row of each block, its size, and the row that its last one was exchanged with."""
-    blocks, step = [], 0
+def _check_pivots(pivots: list[int]) -> None:
+    """LAPACK would read beyond the matrix: each row that is named must be there, and the second of a block of 2."""
+    step = 0
     while step < len(pivots):
-        size = 1 if pivots[step] > 0 else 2
-        blocks.append((step, size, abs(pivots[step]) - 1))
-        step += size
-    return blocks
+        if not 0 < abs(pivots[step]) <= len(pivots):
+            raise IndexError(f"torch.linalg.ldl_solve: pivot {pivots[step]} is not a row of {len(pivots)}")
+        step += 1 if pivots[step] > 0 else 2
+    if step > len(pivots):
+        raise IndexError("torch.linalg.ldl_solve: the last pivot is that of a block of 2 rows, of which one is missing")
