@@ -1,4 +1,4 @@
-"""Compiles the loops of pointwise ops and of rows for the machine at hand: `python -m mindtorch.kernels build`.
+"""Compiles loops of pointwise ops, rows and conversions for the machine at hand: `python -m mindtorch.kernels build`.
 
 Runs load them then. Without it they are compiled when they are missed; see docs/performance.md.
 """
@@ -23,7 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="command")
     build = commands.add_parser("build", help="compile what is missing")
     build.add_argument(
-        "names", nargs="*", help="the expressions of ops.yaml and row kernels that are meant (default: all)"
+        "names",
+        nargs="*",
+        help="the expressions, row kernels and conversions that are meant (default: all)",
     )
     build.add_argument("--in-background", action="store_true", help="at the lowest priority, and in one process only")
     options = parser.parse_args(arguments)
@@ -31,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _failed(_NOT_INSTALLED)
     names = options.names or expressions.all_names()
     if unknown := [name for name in names if name not in expressions.all_names()]:
-        return _failed(f"there is no expression or row kernel of the name {unknown[0]!r}")
+        return _failed(f"there is nothing to compile of the name {unknown[0]!r}")
     return _build_in_background(names) if options.in_background else _build(names)
 
 

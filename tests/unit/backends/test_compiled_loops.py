@@ -27,7 +27,7 @@ def loop_of(name, function, operands):
     for each in values.FORMATS:
         add_loop(module, each.name, each, function, operands)
     owner, addresses = machine.addresses(machine.object_code(str(module)), [each.name for each in values.FORMATS])
-    return ufunc(name, list(zip(DTYPES, addresses)), operands, owner)
+    return ufunc(name, [((dtype,) * (operands + 1), each) for dtype, each in zip(DTYPES, addresses)], owner)
 
 
 @pytest.fixture(scope="module")

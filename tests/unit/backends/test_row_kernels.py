@@ -7,6 +7,7 @@ import pytest
 
 from mindtorch.backends.cpu.common import reducing
 from mindtorch.backends.cpu.compiled import choice, expressions
+from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 from mindtorch.backends.cpu.reduction import cumulative, reduction, softmax
 from tests.unit.backends.compiled_loops import DTYPES, of_numpy
@@ -124,8 +125,9 @@ def assert_near(found, expected, operands, length):
 def test_every_kernel_belongs_to_an_op():
     for each in MODULES:
         import_module(f"mindtorch.backends.cpu.{each}")
-    assert choice.row_loops() == sorted(ROW_KERNELS) == sorted(NUMPY)
-    assert not ROW_KERNELS.keys() & expressions.families().keys()
+    assert choice.others() == sorted([*ROW_KERNELS, *CONVERSIONS])
+    assert sorted(NUMPY) == sorted(ROW_KERNELS)
+    assert len(set(expressions.all_names())) == len(expressions.all_names())
 
 
 @pytest.mark.parametrize("name", ROW_KERNELS)

@@ -18,11 +18,13 @@ from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
 from mindtorch._support import numpy_functions
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import broadcast_to, largest
+from mindtorch.backends.cpu.compiled.choice import CompiledLoop
 
 Array = np.ndarray
 
 BLOCK = 1 << 15  # elements: enough for a dozen calls each to pay
-_FEW = 1 << 13  # NumPy has converted fewer before the calls are made
+_FEW = 1 << 13  # NumPy has converted fewer before the calls are made,
+_VERY_FEW = 1 << 9  # and fewer than these before one is made, of a compiled loop
 
 # Every float16 as a float32, for the blocks with inf or nan.
 _VALUES = quiet(np.arange(1 << 16, dtype=np.uint16).view(HALF).astype, FLOAT)
@@ -47,12 +49,12 @@ _SIGN = np.uint16(0x8000)
 
 def converted(array: Array, dtype: np.dtype[Any]) -> Array:
     """A copy of an array with another dtype, in the same memory order."""
-    return quiet(array.astype, dtype) if array.size < _FEW else quiet(astype, array, dtype)
+    return quiet(array.astype, dtype) if array.size < _VERY_FEW else quiet(astype, array, dtype)
 
 
 def convert_into(target: Array, source: Array) -> None:
     """Writes all elements, broadcast, to an array of any dtype."""
-    if target.size < _FEW:
+    if target.size < _VERY_FEW:
         try:
             quiet(numpy_functions.copyto, target, source, "unsafe")
         except TypeError:
@@ -63,22 +65,51 @@ def convert_into(target: Array, source: Array) -> None:
 
 def astype(array: Array, dtype: np.dtype[Any]) -> Array:
     """`converted`, for where warnings are off already."""
-    if array.size < _FEW or not (array.dtype in _NARROW or dtype in _NARROW):
+    if array.size < _VERY_FEW or not (array.dtype in _NARROW or dtype in _NARROW):
+        return array.astype(dtype)
+    loop = _compiled(array.dtype, dtype, array.size)
+    if loop is None and array.size < _FEW:
         return array.astype(dtype)
     flat = _flat(array)
     if flat is None:  # gaps, for which the conversion of bfloat16 is slow, too
         array = array.copy(order="K")
         flat = _flat(array)
     step = _STEPS.get((array.dtype, dtype))
-    if step is None:
+    if loop is None and step is None:
         return array.astype(dtype)
     result = np.empty_like(array, dtype)
-    _in_blocks(step, _flat(result), flat)
+    if loop is None:
+        _in_blocks(step, _flat(result), flat)
+    else:
+        loop(_bits(flat), _bits(_flat(result)))
     return result
+
+
+# The compiled loops, for uint16 in the place of 16-bit numbers.
+_COMPILED = {
+    (HALF, FLOAT): CompiledLoop("float16_to_float32"),
+    (FLOAT, HALF): CompiledLoop("float32_to_float16"),
+    (BFLOAT16, FLOAT): CompiledLoop("bfloat16_to_float32"),
+    (FLOAT, BFLOAT16): CompiledLoop("float32_to_bfloat16"),
+}
+
+
+def _compiled(source: np.dtype[Any], target: np.dtype[Any], size: int) -> Any:
+    """The compiled loop between two dtypes, for so many elements: few of bfloat16 are converted as fast without it."""
+    found = _COMPILED.get((source, target)) if size >= _FEW or HALF in (source, target) else None
+    return None if found is None else found.get()
+
+
+def _bits(array: Array) -> Array:
+    return array if array.dtype is FLOAT else array.view(np.uint16)
 
 
 def copyto(target: Array, source: Array) -> None:
     """`convert_into`, for where warnings are off already."""
+    loop = _compiled(source.dtype, target.dtype, target.size) if target.size >= _VERY_FEW else None
+    if loop is not None and target.shape == source.shape and not np.may_share_memory(target, source):
+        loop(_bits(source), _bits(target))
+        return
     step = _STEPS.get((source.dtype, target.dtype)) if target.size >= _FEW else None
     if step is None or not _are_alike(target, source):
         np.copyto(target, source, casting="unsafe")
@@ -170,6 +201,9 @@ def _with_bits(function: np.ufunc, x: Array, bits: np.uint16, out: Array | None)
 
 def widen_into(out: Array, array: Array) -> None:
     """Writes the elements of a part of an array of float16 or bfloat16 to row-major memory of float32."""
+    if loop := _compiled(array.dtype, FLOAT, array.size):
+        loop(_bits(array), out)
+        return
     if not array.flags.c_contiguous:
         array = array.copy()
     if array.dtype == HALF:
@@ -180,6 +214,9 @@ def widen_into(out: Array, array: Array) -> None:
 
 def narrow_into(out: Array, array: Array, spare: Array) -> None:
     """Writes the elements of row-major memory of float32, which is overwritten, to a part of an array of any dtype."""
+    if loop := _compiled(FLOAT, out.dtype, out.size):
+        loop(array, _bits(out))
+        return
     if out.dtype == HALF and out.flags.c_contiguous:
         flat = array.reshape(-1)
         _narrow(out.reshape(-1), flat, spare.reshape(-1).view(np.int32), flat.view(np.int32))

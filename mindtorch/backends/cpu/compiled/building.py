@@ -5,6 +5,8 @@ from functools import partial
 from llvmlite import ir
 
 from mindtorch.backends.cpu.compiled import machine, vector_math
+from mindtorch.backends.cpu.compiled.conversion_loop import add_conversion_loop
+from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.expressions import expression
 from mindtorch.backends.cpu.compiled.inner_loop import add_loop
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
@@ -15,6 +17,9 @@ from mindtorch.backends.cpu.compiled.values import FORMATS, Format
 def text(name: str) -> str:
     """The loops in LLVM's language: functions that are called like the formats."""
     module = ir.Module(name)
+    if conversion := CONVERSIONS.get(name):
+        add_conversion_loop(module, FORMATS[0].name, conversion)
+        return str(module)
     add = _add_rows if name in ROW_KERNELS else _add_elements
     for format in FORMATS:
         add(module, name, format)

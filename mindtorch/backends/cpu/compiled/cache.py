@@ -15,7 +15,15 @@ from mindtorch.backends.cpu.compiled import machine
 from mindtorch.backends.cpu.compiled.expressions import source
 
 _VARIABLE = "MINDTORCH_KERNELS"
-_SOURCES = ("building.py", "inner_loop.py", "machine.py", "row_loop.py", "values.py", "vector_math.py")
+_SOURCES = (
+    "building.py",
+    "conversion_loop.py",
+    "inner_loop.py",
+    "machine.py",
+    "row_loop.py",
+    "values.py",
+    "vector_math.py",
+)
 _HASH_SIZE = sha256().digest_size
 _DIGITS = 24
 

@@ -24,7 +24,7 @@ Step = Callable[..., None]
 _COMPILED = (FLOAT, DOUBLE)
 _lock = Lock()
 _numpy_loops: dict[str, Mapping[np.dtype[Any], Loop]] = {}
-_row_loops: list[str] = []
+_others: list[str] = []
 _decisions: dict[str, bool] = {}
 
 
@@ -59,22 +59,19 @@ class Undecided:
         return self._loops[args[0].dtype](*args, **kwargs)
 
 
-class RowLoop:
-    """The compiled kernel for rows of this name, about which the first call decides."""
+class CompiledLoop:
+    """The compiled loop of this name, about which the first call decides."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._loop: Loop | None = None
         self._is_decided = settings.mode() == "0"
-        _row_loops.append(name)
+        _others.append(name)
 
-    def of(self, *arrays: Array) -> Loop | None:
-        """It, if it is compiled and these arrays are all of float32 or all of float64."""
+    def get(self) -> Loop | None:
+        """It, if it is compiled."""
         if not self._is_decided:
             self._decide()
-        dtype = arrays[0].dtype
-        if self._loop is None or dtype not in _COMPILED or any([each.dtype is not dtype for each in arrays]):
-            return None
         return self._loop
 
     def _decide(self) -> None:
@@ -82,6 +79,17 @@ class RowLoop:
             if not self._is_decided:
                 self._loop = _found(self._name)
                 self._is_decided = True
+
+
+class RowLoop(CompiledLoop):
+    """The compiled kernel for rows of this name."""
+
+    def of(self, *arrays: Array) -> Loop | None:
+        """It, if it is compiled and these arrays are all of float32 or all of float64."""
+        loop, dtype = self.get(), arrays[0].dtype
+        if loop is None or dtype not in _COMPILED or any([each.dtype is not dtype for each in arrays]):
+            return None
+        return loop
 
 
 def compiled_rows(name: str) -> Callable[[Step], Step]:
@@ -125,9 +133,9 @@ def numpy_loops() -> dict[str, Mapping[np.dtype[Any], Loop]]:
     return dict(_numpy_loops)
 
 
-def row_loops() -> list[str]:
-    """The row kernels that the modules of kernels, as far as they were imported, ask for."""
-    return sorted(_row_loops)
+def others() -> list[str]:
+    """The row kernels and conversions that modules, as far as they were imported, ask for."""
+    return sorted(_others)
 
 
 def decisions() -> dict[str, bool]:

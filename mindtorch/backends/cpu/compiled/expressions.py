@@ -7,6 +7,7 @@ from pkgutil import get_data
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 
 _PACKAGE = "mindtorch._generated.kernels.cpu"
@@ -34,8 +35,8 @@ def names() -> list[str]:
 
 
 def all_names() -> list[str]:
-    """Of what can be compiled: expressions, and the kernels for rows."""
-    return sorted([*families(), *ROW_KERNELS])
+    """Of what can be compiled: expressions, kernels for rows, and conversions."""
+    return sorted([*families(), *ROW_KERNELS, *CONVERSIONS])
 
 
 def expression(name: str) -> Expression:
@@ -44,7 +45,8 @@ def expression(name: str) -> Expression:
 
 
 def source(name: str) -> bytes:
-    """The text that the expression or row kernel is in."""
-    if name in ROW_KERNELS:
-        return get_data(__package__, "row_kernels.py") or b""
+    """The text that it is in."""
+    for table, file in ((ROW_KERNELS, "row_kernels.py"), (CONVERSIONS, "conversions.py")):
+        if name in table:
+            return get_data(__package__, file) or b""
     return get_data(_PACKAGE, f"{families()[name]}.py") or b""

@@ -5,6 +5,7 @@ import numpy as np
 from mindtorch._core.promotion import DOUBLE, FLOAT
 from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.compiled import background, cache, machine, settings
+from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.expressions import expression
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 from mindtorch.backends.cpu.compiled.ufuncs import ufunc
@@ -12,10 +13,11 @@ from mindtorch.backends.cpu.compiled.ufuncs import ufunc
 building = lazy("mindtorch.backends.cpu.compiled.building")
 
 _DTYPES = (FLOAT, DOUBLE)
+_BITS = np.dtype(np.uint16)
 
 
 def find(name: str) -> np.ufunc | None:
-    """The loops of an expression or row kernel. None where there are none yet: they are for the next run then."""
+    """The loops that have this name. None where there are none yet: they are for the next run then."""
     code = cache.find(name)
     if code is None:
         if settings.mode() != "1":
@@ -27,8 +29,12 @@ def find(name: str) -> np.ufunc | None:
 
 
 def as_ufunc(name: str, code: bytes) -> np.ufunc:
+    if conversion := CONVERSIONS.get(name):
+        engine, found = machine.addresses(code, [FLOAT.name])
+        dtypes = (_BITS, FLOAT) if conversion.widens else (FLOAT, _BITS)
+        return ufunc(name, [(dtypes, found[0])], engine)
     engine, found = machine.addresses(code, [dtype.name for dtype in _DTYPES])
-    loops = list(zip(_DTYPES, found))
-    if kernel := ROW_KERNELS.get(name):
-        return ufunc(name, loops, kernel.operands, engine, kernel.signature)
-    return ufunc(name, loops, len(expression(name).operands), engine)
+    kernel = ROW_KERNELS.get(name)
+    count = len(expression(name).operands) if kernel is None else kernel.operands
+    loops = [((dtype,) * (count + 1), address) for dtype, address in zip(_DTYPES, found)]
+    return ufunc(name, loops, engine, None if kernel is None else kernel.signature)

@@ -26,9 +26,9 @@ _kept: list[Any] = []  # NumPy keeps no copies of what it is given here, and the
 
 
 def ufunc(
-    name: str, loops: Sequence[tuple[np.dtype[Any], int]], operands: int, owner: Any, signature: str | None = None
+    name: str, loops: Sequence[tuple[Sequence[np.dtype[Any]], int]], owner: Any, signature: str | None = None
 ) -> np.ufunc:
-    """A ufunc of so many operands of one dtype, with a loop, by its address, for each of some dtypes.
+    """A ufunc with some loops: the dtypes of the operands and of the result of each, and its address.
 
     With a signature, `(n)->()`, its loops take whole rows.
 
@@ -36,7 +36,8 @@ def ufunc(
     """
     functions = (ctypes.c_void_p * len(loops))(*[address for _, address in loops])
     data = (ctypes.c_void_p * len(loops))()
-    types = bytes([dtype.num for dtype, _ in loops for _ in range(operands + 1)])
+    types = bytes([dtype.num for dtypes, _ in loops for dtype in dtypes])
+    operands = len(loops[0][0]) - 1
     texts = name.encode(), b"", signature.encode() if signature else None
     _kept.append((owner, functions, data, types, texts))
     made = ctypes.addressof(functions), ctypes.addressof(data), types

@@ -72,6 +72,9 @@ class Condition:
         codes = [each.code if isinstance(each, Value) else self.format.constant(each) for each in (a, b)]
         return Value(self.builder, self.format, self.builder.select(self.code, *codes))
 
+    def choose_bits(self, a: Bits, b: Bits) -> Bits:
+        return Bits(a.value, self.builder.select(self.code, a.code, b.code))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bits:
@@ -85,6 +88,9 @@ class Bits:
 
     def __sub__(self, other: Bits | int) -> Bits:
         return Bits(self.value, self.value.builder.sub(self.code, self._code_of(other)))
+
+    def __or__(self, other: Bits | int) -> Bits:
+        return Bits(self.value, self.value.builder.or_(self.code, self._code_of(other)))
 
     def __and__(self, other: int) -> Bits:
         return Bits(self.value, self.value.builder.and_(self.code, self._code_of(other)))
