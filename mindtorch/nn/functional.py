@@ -412,7 +412,8 @@ def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         "This will likely lead to incorrect results due to broadcasting. "
         "Please ensure they have the same size.",
     )
-    return broadcast_tensors(input, target)
+    first, second = broadcast_tensors(input, target)
+    return first, second
 
 
 def binary_cross_entropy(

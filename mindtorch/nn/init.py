@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
@@ -199,7 +199,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     middle = tuple(size // 2 for size in kernel)
     for group in range(groups):
         for channel in range(min(in_group, in_channels)):
-            tensor[(group * in_group + channel, channel, *middle)] = 1
+            place = (group * in_group + channel, channel, *middle)
+            tensor[place] = 1
     return tensor
 
 
@@ -246,7 +247,7 @@ def _old_name(new: Initializer) -> Initializer:
         return new(*args, **kwargs)
 
     old.__name__ = name[:-1]
-    return old
+    return cast(Initializer, old)
 
 
 uniform = _old_name(uniform_)

@@ -32,13 +32,14 @@ class Parameter(Tensor, metaclass=_TaggedMeta):
 
     _tag = "_is_param"
     # Calls see a plain tensor; only assigning to a module tells the difference.
-    __torch_function__ = disabled_torch_function
+    __torch_function__: Any = disabled_torch_function
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
-        parameter = _made_of(data, cls, Parameter)
+        parameter: Parameter = _made_of(data, cls, Parameter)
         if requires_grad:
-            return require_grad(parameter)
-        parameter.requires_grad = False
+            require_grad(parameter)
+        else:
+            parameter.requires_grad = False
         return parameter
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
@@ -49,11 +50,12 @@ class Parameter(Tensor, metaclass=_TaggedMeta):
     def __reduce_ex__(self, protocol: Any) -> tuple:
         if type(self) is not Parameter:
             return super().__reduce_ex__(protocol)
-        arguments = (self.data, self.requires_grad, OrderedDict())
+        arguments: tuple = (self.data, self.requires_grad, OrderedDict())
         state = state_of(self)
         return (rebuild_parameter_with_state, (*arguments, state)) if state else (rebuild_parameter, arguments)
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    # mypy does not compare keywords of such methods.
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
 
@@ -71,11 +73,12 @@ class Buffer(Tensor, metaclass=_TaggedMeta):
     """A tensor that a module which gets it as an attribute adds to its buffers."""
 
     _tag = "_is_buffer"
-    __torch_function__ = disabled_torch_function
+    persistent: bool
+    __torch_function__: Any = disabled_torch_function
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         # Not an object of this class but, as in torch, a tensor with a tag: modules keep it as what it is.
-        buffer = wrap(np.empty(0, state.default_dtype.numpy)) if data is None else data.detach()
+        buffer: Any = wrap(np.empty(0, state.default_dtype.numpy)) if data is None else data.detach()
         buffer.requires_grad = data is not None and data.requires_grad
         buffer.persistent = persistent
         setattr(buffer, Buffer._tag, True)
@@ -138,6 +141,7 @@ class UninitializedTensorMixin:
 
     counts_its_objects = True
     cls_to_become: Any
+    _watch: _Watch
 
     def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Make the memory, and become an ordinary tensor."""
@@ -187,7 +191,7 @@ _ALLOWED = frozenset(
 )  # fmt: skip
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]  # __repr__, as above
     """A parameter whose shape is not known yet."""
 
     cls_to_become = Parameter
@@ -201,7 +205,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return memo[id(self)]
 
 
-class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]  # __repr__, as above
     """A buffer whose shape is not known yet."""
 
     cls_to_become = Tensor

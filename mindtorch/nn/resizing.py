@@ -62,12 +62,15 @@ def interpolate(
         reason = "does not support align_corners=True" if align_corners else "requires antialias=True"
         raise ValueError(f"Lanczos mode {reason}")
     if mode == "area" and input.ndim in _AREA:
+        assert sizes is not None  # a factor has been made a size
         return _AREA[input.ndim](input, sizes)
     resize = _ANTIALIASED[mode] if antialias else _op_for(input, mode)
     if sizes is None:
+        assert scales is not None  # there is one of the two
         sizes = [math.floor(float(n) * scale) for n, scale in zip(input.shape[2:], scales)]
     corners = () if mode in _WITHOUT_CORNERS else (bool(align_corners),)
-    return resize(input, sizes, *corners, *(scales or [None] * len(sizes)))
+    factors: Sequence[float | None] = scales or [None] * len(sizes)
+    return resize(input, sizes, *corners, *factors)
 
 
 def _op_for(input: Tensor, mode: str) -> Callable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mindtorch._core.dtype import bool as boolean
@@ -119,14 +120,19 @@ def multi_head_attention_forward(
 def _project(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor | None, own: Any
 ) -> list[Tensor]:
-    if own is None and key is value:
-        if query is key:
+    biases: Sequence[Tensor | None]
+    if own is not None:
+        weights = own
+    else:
+        assert weight is not None  # there is one for all, or three
+        if query is key is value:
             return _project_at_once(query, weight, bias, 3)
-        width = query.shape[-1]
-        weights = weight.split([width, width * 2])
-        biases = (None, None) if bias is None else bias.split([width, width * 2])
-        return [ops.linear(query, weights[0], biases[0]), *_project_at_once(key, weights[1], biases[1], 2)]
-    weights = own if own is not None else weight.chunk(3)
+        if key is value:
+            width = query.shape[-1]
+            weights = weight.split([width, width * 2])
+            biases = (None, None) if bias is None else bias.split([width, width * 2])
+            return [ops.linear(query, weights[0], biases[0]), *_project_at_once(key, weights[1], biases[1], 2)]
+        weights = weight.chunk(3)
     biases = (None, None, None) if bias is None else bias.chunk(3)
     return [ops.linear(each, w, b) for each, w, b in zip((query, key, value), weights, biases)]
 
@@ -195,8 +201,8 @@ def _attend(
     batch = heads.query.shape[0] // num_heads
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.reshape(batch, num_heads, -1, mask.shape[-1])
-    parts = (each.reshape(batch, num_heads, *each.shape[1:]) for each in heads[:3])
-    result = ops.scaled_dot_product_attention(*parts, mask, dropout_p, is_causal)
+    query, key, value = (each.reshape(batch, num_heads, *each.shape[1:]) for each in heads[:3])
+    result = ops.scaled_dot_product_attention(query, key, value, mask, dropout_p, is_causal)
     return result.reshape(batch * num_heads, *result.shape[2:]), None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mindtorch._core.dtype import bool as boolean
@@ -84,7 +84,7 @@ class BlockMask:
         pairs = ((kv_num_blocks, kv_indices), (full_kv_num_blocks, full_kv_indices))
         reverse = [_transposed(*pair) if compute_q_blocks else (None, None) for pair in pairs]
         parts = [part for pair in (*pairs, *reverse) for part in pair]
-        return cls(seq_lengths, *parts, BLOCK_SIZE=size, mask_mod=mask_mod or noop_mask)
+        return cls(seq_lengths, **_named(parts), BLOCK_SIZE=size, mask_mod=mask_mod or noop_mask)
 
     def as_tuple(self, flatten: bool = True) -> tuple:
         blocks = (*self.BLOCK_SIZE,) if flatten else (self.BLOCK_SIZE,)
@@ -121,12 +121,12 @@ class BlockMask:
 
     def to(self, device: Any) -> BlockMask:
         moved = [part if part is None else part.to(device) for part in self._tensors()]
-        return BlockMask(self.seq_lengths, *moved, BLOCK_SIZE=self.BLOCK_SIZE, mask_mod=self.mask_mod)
+        return BlockMask(self.seq_lengths, **_named(moved), BLOCK_SIZE=self.BLOCK_SIZE, mask_mod=self.mask_mod)
 
     def __getitem__(self, index: Any) -> BlockMask:
         """The mask of some members of the batch, heads or blocks of queries."""
         parts = [part if part is None else part[index] for part in self._tensors()[:4]]
-        return BlockMask.from_kv_blocks(*parts, BLOCK_SIZE=self.BLOCK_SIZE, seq_lengths=self.seq_lengths)
+        return BlockMask.from_kv_blocks(**_named(parts), BLOCK_SIZE=self.BLOCK_SIZE, seq_lengths=self.seq_lengths)
 
     def __repr__(self) -> str:
         shapes = [
@@ -146,6 +146,11 @@ def _ordered(blocks: Tensor) -> tuple[Tensor, Tensor]:
     wanted = blocks.to(int32)
     order = wanted.argsort(dim=-1, descending=True, stable=True)
     return wanted.sum(dim=-1).to(int32), order.to(int32).contiguous()
+
+
+def _named(tables: Iterable[Tensor | None]) -> dict[str, Any]:
+    """The tables as keywords: the first of them, if there are not all."""
+    return dict(zip(_TENSORS, tables))
 
 
 def _dense(counts: Tensor, indices: Tensor) -> Tensor:
@@ -181,7 +186,7 @@ def create_block_mask(
     counts = _elements_by_block(create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device), size)
     full = (counts == size[0] * size[1]) & separate_full_blocks
     tables = [*_ordered((counts > 0) & ~full), *(_ordered(full) if separate_full_blocks else (None, None))]
-    return BlockMask.from_kv_blocks(*tables, BLOCK_SIZE=size, mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN))
+    return BlockMask.from_kv_blocks(**_named(tables), BLOCK_SIZE=size, mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN))
 
 
 def _elements_by_block(mask: Tensor, size: tuple[int, int]) -> Tensor:

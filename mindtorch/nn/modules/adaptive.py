@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
 
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
@@ -41,7 +41,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.shortlist_size = cutoffs[0]
         self.n_clusters = len(cutoffs)
         self.head_size = self.shortlist_size + self.n_clusters
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, bias=head_bias, **options)
         self.tail = ModuleList()
         for number, (start, end) in enumerate(zip(self.cutoffs, self.cutoffs[1:]), 1):
@@ -51,7 +51,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def reset_parameters(self) -> None:
         """New parameters for all layers."""
-        for layer in (self.head, *(layer for tail in self.tail for layer in tail)):
+        tails = cast(Iterable[Sequential], self.tail)
+        for layer in (self.head, *(cast(Linear, layer) for tail in tails for layer in tail)):
             layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:

@@ -17,6 +17,11 @@ from mindtorch.nn.parameter import Parameter
 class MultiheadAttention(Module):
     """Attention of several heads, with projections of queries, keys and values before it and of the result after it."""
 
+    in_proj_bias: Parameter
+    q_proj_weight: Parameter
+    k_proj_weight: Parameter
+    v_proj_weight: Parameter
+
     def __init__(
         self,
         embed_dim: int,
@@ -36,7 +41,7 @@ class MultiheadAttention(Module):
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "
                 f"num_heads={num_heads} instead"
             )
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__()
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
@@ -51,8 +56,8 @@ class MultiheadAttention(Module):
         self._add_projections(bias, options)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **options)
         if add_bias_kv:
-            self.bias_k = Parameter(ops.empty((1, 1, embed_dim), **options))
-            self.bias_v = Parameter(ops.empty((1, 1, embed_dim), **options))
+            self.bias_k: Parameter | None = Parameter(ops.empty((1, 1, embed_dim), **options))
+            self.bias_v: Parameter | None = Parameter(ops.empty((1, 1, embed_dim), **options))
         else:
             self.bias_k = self.bias_v = None
         self.add_zero_attn = add_zero_attn

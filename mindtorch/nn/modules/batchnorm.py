@@ -20,6 +20,8 @@ class _NormBase(Module):
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
+    weight: Parameter
+    bias: Parameter
 
     def __init__(
         self,
@@ -39,7 +41,7 @@ class _NormBase(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         weight = Parameter(ops.empty(num_features, **options)) if affine else None
         self.register_parameter("weight", weight)
         self.register_parameter("bias", Parameter(ops.empty(num_features, **options)) if affine and bias else None)
@@ -56,9 +58,11 @@ class _NormBase(Module):
     def reset_running_stats(self) -> None:
         """Forget the running statistics."""
         if self.track_running_stats:
-            self.running_mean.zero_()
-            self.running_var.fill_(1)
-            self.num_batches_tracked.zero_()
+            mean, var, count = self.running_mean, self.running_var, self.num_batches_tracked
+            assert mean is not None and var is not None and count is not None
+            mean.zero_()
+            var.fill_(1)
+            count.zero_()
 
     def reset_parameters(self) -> None:
         """Weight 1, bias 0, no running statistics."""

@@ -35,7 +35,8 @@ class _HookedCall:
     def run(self) -> Any:
         module = self.module
         pre_hooks = _values(global_hooks.full_backward_pre, module._backward_pre_hooks)
-        own_hooks, own_node_hooks = module._backward_hooks, {}
+        own_hooks: dict[int, Callable] = module._backward_hooks
+        own_node_hooks: dict[int, Callable] = {}
         if module._is_full_backward_hook is False:
             own_hooks, own_node_hooks = own_node_hooks, own_hooks
         hooks = _values(global_hooks.full_backward, own_hooks)

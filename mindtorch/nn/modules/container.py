@@ -18,6 +18,8 @@ Self = TypeVar("Self", bound="_Row")
 class _Row(Module):
     """Modules in an order, which are named by their numbers."""
 
+    _modules: dict[str, Module]  # type: ignore[assignment]  # never None
+
     def _at(self, index: Any) -> str:
         return list(self._modules)[position(index, len(self._modules))]
 
@@ -84,7 +86,7 @@ class Sequential(_Row):
     @overload
     def __init__(self, *args: Module) -> None: ...
     @overload
-    def __init__(self, arg: OrderedDict[str, Module]) -> None: ...
+    def __init__(self, arg: OrderedDict[str, Module], /) -> None: ...
     def __init__(self, *args: Any) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
@@ -190,6 +192,8 @@ def _line_of_run(run: tuple[int, int, str]) -> str:
 
 class ModuleDict(Module):
     """Modules by name, in the order in which they were added."""
+
+    _modules: dict[str, Module]  # type: ignore[assignment]  # never None
 
     def __init__(self, modules: Mapping[str, Module] | Iterable | None = None) -> None:
         super().__init__()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sized
+from typing import Any, cast
 
 
 def position(index: Any, count: int) -> int:
@@ -25,6 +25,7 @@ def pairs_of(values: Any, owner: str) -> list[Any]:
 def _checked_pair(number: int, pair: Any, owner: str) -> Any:
     if not isinstance(pair, Iterable):
         raise TypeError(f"{owner} update sequence element #{number} should be Iterable; is{type(pair).__name__}")
-    if len(pair) != 2:
-        raise ValueError(f"{owner} update sequence element #{number} has length {len(pair)}; 2 is required")
+    count = len(cast(Sized, pair))
+    if count != 2:
+        raise ValueError(f"{owner} update sequence element #{number} has length {count}; 2 is required")
     return pair

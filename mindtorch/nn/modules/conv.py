@@ -10,7 +10,7 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
-from mindtorch.nn.modules.module import Module
+from mindtorch.nn.modules.module import NO_PARAMETERS, Module
 from mindtorch.nn.parameter import Parameter
 
 _PADDING_MODES = {"zeros", "reflect", "replicate", "circular"}
@@ -91,7 +91,7 @@ class _ConvNd(Module):
         if self.padding == "same":
             totals = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
             sides = [(total // 2, total - total // 2) for total in totals]
-        elif self.padding == "valid":
+        elif isinstance(self.padding, str):  # "valid"
             sides = [(0, 0)] * self.dims
         else:
             sides = [(padding, padding) for padding in self.padding]
@@ -149,7 +149,7 @@ class _Forward(_ConvNd):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        parameters = self._parameters if self._has_plain_lookup else ()
+        parameters: dict[str, Any] = self._parameters if self._has_plain_lookup else NO_PARAMETERS
         # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
         weight = parameters["weight"] if "weight" in parameters else self.weight
         return self._conv_forward(input, weight, parameters["bias"] if "bias" in parameters else self.bias)
@@ -188,6 +188,7 @@ class _Transposed(_ConvNd):
     """The transpose of a convolution: it spreads each element of the input over a window."""
 
     transposed = True
+    padding: tuple[int, ...]
 
     def __init__(
         self,

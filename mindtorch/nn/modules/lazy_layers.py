@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from mindtorch._core.dtype import int64
 from mindtorch._core.tensor import Tensor
@@ -20,6 +20,8 @@ class LazyLinear(LazyModuleMixin, Linear):
     """A linear layer without the number of its inputs."""
 
     cls_to_become = Linear
+    weight: UninitializedParameter
+    bias: UninitializedParameter
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(0, 0, False)
@@ -59,7 +61,7 @@ class _LazyConvolution(LazyModuleMixin):
     def reset_parameters(self: Any) -> None:
         """What the layer does with its parameters when it has them."""
         if self.in_channels != 0 and not self.has_uninitialized_params():
-            super().reset_parameters()
+            cast(Any, super()).reset_parameters()
 
     def initialize_parameters(self: Any, input: Tensor, *args: Any, **kwargs: Any) -> None:
         if not self.has_uninitialized_params():
@@ -174,7 +176,7 @@ class _LazyNormalization(LazyModuleMixin):
         super().__init__(0, eps, momentum, False, False)
         self.affine = affine
         self.track_running_stats = track_running_stats
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         if self.affine:
             self.weight = UninitializedParameter(**options)
             if bias:
@@ -187,7 +189,7 @@ class _LazyNormalization(LazyModuleMixin):
     def reset_parameters(self: Any) -> None:
         """What the layer does with its parameters when it has them."""
         if self.num_features != 0 and not self.has_uninitialized_params():
-            super().reset_parameters()
+            cast(Any, super()).reset_parameters()
 
     def initialize_parameters(self: Any, input: Tensor) -> None:
         if not self.has_uninitialized_params():

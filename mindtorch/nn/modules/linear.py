@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import init
-from mindtorch.nn.modules.module import Module
+from mindtorch.nn.modules.module import NO_PARAMETERS, Module
 from mindtorch.nn.parameter import Parameter
 
 
@@ -48,7 +48,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        parameters = self._parameters if self._has_plain_lookup else ()
+        parameters: dict[str, Any] = self._parameters if self._has_plain_lookup else NO_PARAMETERS
         # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
         weight = parameters["weight"] if "weight" in parameters else self.weight
         return ops.linear(input, weight, parameters["bias"] if "bias" in parameters else self.bias)

@@ -15,6 +15,8 @@ from mindtorch.nn.modules.module import Module
 class LinearCrossEntropyLoss(Module):
     """The cross entropy of `linear(input)` against classes; `out_features` are the dimensions of the loss."""
 
+    weight: Tensor | None
+
     def __init__(
         self,
         in_features: int,

@@ -19,6 +19,8 @@ class Loss(Module):
 class WeightedLoss(Loss):
     """A loss with weights for its classes or elements."""
 
+    weight: Tensor | None
+
     def __init__(
         self,
         weight: Tensor | None = None,
@@ -119,6 +121,8 @@ class BCELoss(WeightedLoss):
 
 class BCEWithLogitsLoss(WeightedLoss):
     """The cross entropy of sigmoid(input)."""
+
+    pos_weight: Tensor | None
 
     def __init__(
         self,

@@ -61,6 +61,10 @@ _COMPLEX_IS_NEW = (
 )
 
 
+# What a layer that looks its parameters up as attributes finds in place of its table.
+NO_PARAMETERS: dict[str, Any] = {}
+
+
 class Module:
     """A part of a model: its parameters, its buffers, its submodules and what it does with an input."""
 
@@ -73,6 +77,8 @@ class Module:
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+    _forward_pre_hooks: OrderedDict[int, Callable]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -8,12 +8,15 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import cross_map_norm, init
 from mindtorch.nn import functional as F
-from mindtorch.nn.modules.module import Module
+from mindtorch.nn.modules.module import NO_PARAMETERS, Module
 from mindtorch.nn.parameter import Parameter
 
 
 class LayerNorm(Module):
     """Normalizes over the last dimensions."""
+
+    weight: Parameter
+    bias: Parameter
 
     def __init__(
         self,
@@ -41,7 +44,7 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        parameters = self._parameters if self._has_plain_lookup else ()
+        parameters: dict[str, Any] = self._parameters if self._has_plain_lookup else NO_PARAMETERS
         # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
         weight = parameters["weight"] if "weight" in parameters else self.weight
         bias = parameters["bias"] if "bias" in parameters else self.bias
@@ -56,6 +59,9 @@ class LayerNorm(Module):
 
 class GroupNorm(Module):
     """Normalizes over groups of channels."""
+
+    weight: Parameter
+    bias: Parameter
 
     def __init__(
         self,
@@ -97,6 +103,8 @@ class GroupNorm(Module):
 
 class RMSNorm(Module):
     """Divides by the root of the mean square over the last dimensions."""
+
+    weight: Parameter
 
     def __init__(
         self,

@@ -81,6 +81,8 @@ def _described(name: Any, value: Any, type_of: Callable[[Tensor], str]) -> str:
 class ParameterDict(Module):
     """Parameters by name; tensors become parameters, other values are kept as they are."""
 
+    _keys: dict[str, None]
+
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
         self.__dict__["_keys"] = {}

@@ -220,7 +220,8 @@ class RNNBase(Module):
 def _check_options(
     input_size: Any, hidden_size: Any, num_layers: int, bias: Any, batch_first: Any, dropout: Any, proj_size: int
 ) -> None:
-    if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
+    is_number = isinstance(dropout, numbers.Number) and not isinstance(dropout, bool)
+    if not is_number or not 0 <= dropout <= 1:
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
         )
@@ -315,7 +316,7 @@ class RNNCellBase(Module):
         self.hidden_size = hidden_size
         self.bias = bias
         rows = num_chunks * hidden_size
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight_ih = Parameter(ops.empty((rows, input_size), **options))
         self.weight_hh = Parameter(ops.empty((rows, hidden_size), **options))
         for name in ("bias_ih", "bias_hh"):
@@ -394,7 +395,7 @@ class LSTMCell(RNNCellBase):
         for number, tensor in enumerate(hx or ()):
             self._check_ndim(f"hx[{number}]", tensor)
         if input.ndim == 1:
-            state = hx and tuple(each.unsqueeze(0) for each in hx)
+            state = hx and (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
             hidden, cell = self.forward(input.unsqueeze(0), state)
             return hidden.squeeze(0), cell.squeeze(0)
         if hx is None:

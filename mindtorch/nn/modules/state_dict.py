@@ -31,7 +31,7 @@ def state_dict(module: Any, destination: dict | None, prefix: str, keep_vars: bo
     """A module's part of a state_dict, which is made if none is given, and those of its submodules."""
     if destination is None:
         destination = OrderedDict()
-        destination._metadata = OrderedDict()
+        vars(destination)["_metadata"] = OrderedDict()
     local_metadata = {"version": module._version}
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix[:-1]] = local_metadata

@@ -48,7 +48,7 @@ def _get_clones(module: Module, count: int) -> ModuleList:
 
 
 def _get_activation_fn(name: str) -> Callable[[Tensor], Tensor]:
-    functions = {"relu": F.relu, "gelu": F.gelu}
+    functions: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
     if name not in functions:
         raise RuntimeError(f"activation should be relu/gelu, not {name}")
     return functions[name]
@@ -56,6 +56,12 @@ def _get_activation_fn(name: str) -> Callable[[Tensor], Tensor]:
 
 class _TransformerLayer(Module):
     """What the layers of encoder and decoder share: attention, two linear layers, and what is between them."""
+
+    self_attn: MultiheadAttention
+    norm1: LayerNorm
+    norm2: LayerNorm
+    dropout1: Dropout
+    dropout2: Dropout
 
     def __init__(
         self,
@@ -72,7 +78,7 @@ class _TransformerLayer(Module):
         dtype: Any,
         blocks: int,
     ) -> None:
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__()
         for name in ("self_attn", "multihead_attn")[: blocks - 1]:
             attention = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **options)
@@ -145,6 +151,10 @@ class TransformerEncoderLayer(_TransformerLayer):
 
 class TransformerDecoderLayer(_TransformerLayer):
     """A sequence attends to itself, then to what the encoder made, and goes through two linear layers."""
+
+    multihead_attn: MultiheadAttention
+    norm3: LayerNorm
+    dropout3: Dropout
 
     def __init__(
         self,
@@ -226,7 +236,8 @@ class TransformerEncoder(Module):
     ) -> Tensor:
         padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", mask, "mask", src.dtype)
         mask = canonical_mask(mask, "mask", None, "", src.dtype)
-        causal = _is_causal(mask, is_causal, _length(src, self.layers[0].self_attn.batch_first))
+        first: Any = self.layers[0]
+        causal = _is_causal(mask, is_causal, _length(src, first.self_attn.batch_first))
         output = src
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
@@ -300,7 +311,8 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, self.layers[0].self_attn.batch_first))
+        first: Any = self.layers[0]
+        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, first.self_attn.batch_first))
         output = tgt
         for layer in self.layers:
             output = layer(
@@ -339,7 +351,7 @@ class Transformer(Module):
     ) -> None:
         super().__init__()
         layer = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
-        options = {"device": device, "dtype": dtype}
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
         if custom_encoder is None:
             encoder_layer = TransformerEncoderLayer(*layer, **options)
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)

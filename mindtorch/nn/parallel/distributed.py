@@ -289,7 +289,7 @@ def _group(process_group: Any, device_mesh: Any) -> Any:
 
 
 def _parameters_of(module: Module, device_ids: Any, output_device: Any) -> list[Tensor]:
-    parameters = [each for each in module.parameters() if each.requires_grad]
+    parameters: list[Tensor] = [each for each in module.parameters() if each.requires_grad]
     if not parameters:
         raise RuntimeError(
             "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient."

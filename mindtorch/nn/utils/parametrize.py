@@ -6,7 +6,7 @@ import copyreg
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
@@ -36,6 +36,8 @@ def cached() -> Iterator[None]:
 
 class ParametrizationList(ModuleList):
     """The parametrizations of a tensor, one after the other, and the tensor or the tensors that they begin with."""
+
+    original: Tensor
 
     def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if not modules:
@@ -85,7 +87,7 @@ class ParametrizationList(ModuleList):
         """Set the original tensors so that the parametrized one has this value."""
         with no_grad():
             new: Any = value
-            for module in reversed(self):
+            for module in cast(Iterator[Any], reversed(self)):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 new = module.right_inverse(new)
@@ -128,7 +130,7 @@ class ParametrizationList(ModuleList):
         return result
 
 
-def _inverted(modules: Iterator[Module], original: Tensor) -> Any:
+def _inverted(modules: Iterator[Any], original: Tensor) -> Any:
     """What the parametrizations make the original of; one that cannot tell takes the tensor as it is."""
     new: Any = original
     for module in modules:
@@ -174,8 +176,9 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         if not unsafe:
             _check_further(module, tensor_name, parametrization)
-        module.parametrizations[tensor_name].append(parametrization)
-        module.parametrizations[tensor_name].unsafe |= unsafe
+        earlier = cast(ParametrizationList, cast(ModuleDict, module.parametrizations)[tensor_name])
+        earlier.append(parametrization)
+        earlier.unsafe |= unsafe
     elif tensor_name in module._buffers or tensor_name in module._parameters:
         parametrizations = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
         delattr(module, tensor_name)
@@ -183,7 +186,7 @@ def register_parametrization(
             _give_own_class(module)
             module.parametrizations = ModuleDict()
         setattr(type(module), tensor_name, _property_of(tensor_name))
-        module.parametrizations[tensor_name] = parametrizations
+        cast(ModuleDict, module.parametrizations)[tensor_name] = parametrizations
     else:
         raise ValueError(
             f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
@@ -244,7 +247,8 @@ def _refuse_to_pickle(self: Any) -> NoReturn:
 def _deep_copy(self: Any, memo: dict[int, Any]) -> Any:
     if id(self) in memo:
         return memo[id(self)]
-    copy = memo[id(self)] = type(self).__new__(type(self))
+    cls: Any = type(self)
+    copy = memo[id(self)] = cls.__new__(cls)
     copy.__dict__ = deepcopy(self.__dict__, memo)
     for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
         if hasattr(self, slot):

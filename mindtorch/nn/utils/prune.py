@@ -73,6 +73,7 @@ class BasePruningMethod(ABC):
         if hasattr(module, name):
             delattr(module, name)
         original = module._parameters[name + "_orig"]
+        assert original is not None
         original.data = weight.data
         del module._parameters[name + "_orig"], module._buffers[name + "_mask"]
         setattr(module, name, original)
@@ -267,7 +268,7 @@ class LnStructured(_SomeChannels):
 def _check_amount(amount: Any) -> None:
     if not isinstance(amount, (int, float)):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if (isinstance(amount, Integral) and amount < 0) or (not isinstance(amount, Integral) and not 0 <= amount <= 1):
+    if amount < 0 if isinstance(amount, int) else not 0 <= amount <= 1:
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
@@ -276,7 +277,7 @@ def _count_of(amount: Any, size: int) -> int:
 
 
 def _check_count(amount: Any, size: int) -> None:
-    if isinstance(amount, Integral) and amount > size:
+    if isinstance(amount, Integral) and int(amount) > size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
 
 

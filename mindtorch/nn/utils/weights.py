@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn.modules.module import Module
@@ -31,11 +33,11 @@ def householder_product(columns: Tensor, tau: Tensor) -> Tensor:
     return product.mT.contiguous().mT  # column by column, as LAPACK gives it
 
 
-def remove_hook(module: Module, kind: type, name: str, text: str) -> Module:
+def remove_hook(module: Module, kind: type[Any], name: str, text: str) -> Module:
     """Make a weight an ordinary one again: take away the hook of a kind that computes it."""
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, kind) and hook.name == name:
-            hook.remove(module)  # type: ignore[attr-defined]
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"{text} of '{name}' not found in {module}")
