@@ -149,3 +149,15 @@ def test_memory_of_blocks_has_one_user():
     assert not any(np.shares_memory(a, b) for a in first for b in second)
     halves.scratch.give_back(first)
     assert all(a is b for a, b in zip(first, halves.scratch.take(3)))
+
+
+@pytest.mark.parametrize("dtype", [HALF, BFLOAT16])
+@pytest.mark.parametrize("sign", [1.0, -1.0, 0.0, -0.0, np.inf, -np.inf])
+def test_copysign_changes_nothing_but_the_sign(dtype, sign):
+    numbers, signs = ALL.view(dtype), np.full(ALL.size, sign, dtype)
+    expected = ALL & 0x7FFF | (0x8000 if np.signbit(sign) else 0)
+    np.testing.assert_array_equal(bits(halves.copysign(numbers, signs)), expected)
+    np.testing.assert_array_equal(bits(halves.copysign(numbers, signs[:1].reshape(()))), expected)
+    for out in (np.empty_like(numbers), numbers.copy(), signs.copy()):
+        x, y = [out if out is not None and np.array_equal(bits(each), bits(out)) else each for each in (numbers, signs)]
+        np.testing.assert_array_equal(bits(halves.copysign(x, y, out)), expected)

@@ -282,11 +282,16 @@ def relu(x: Array, out: Array | None = None) -> Array:
     return at_least(x, _ZEROS[x.dtype], out)
 
 
-@blockwise(arrays=2)
-def threshold(out: Array, x: Array, other: Array, threshold: float, value: float) -> None:
+@blockwise(arrays=2, temporaries=2)
+def threshold(
+    out: Array, x: Array, other: Array, threshold: float, value: float, filled: Array | None, spare: Array | None
+) -> None:
     number = x.dtype.type
     if x.size > WRITTEN_OVER:
-        pick(x <= number(threshold), np.full_like(other, number(value)), other, out)
+        if filled is None:
+            filled = np.empty_like(other)
+        filled[...] = number(value)
+        pick(x <= number(threshold), filled, other, out, spare)
     else:
         copyto(out, where(x <= kept_constant(threshold, x.dtype), kept_constant(value, x.dtype), other))
 
@@ -360,9 +365,19 @@ def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> A
         if abs(number) < 0.5:
             return _lerp_from_start(start, end, weight if not weight.ndim else weight[(0,) * weight.ndim], out=out)
         return _lerp_from_end(start, end, np.asarray(1 - weight[(0,) * weight.ndim]), out=out)
-    near_start = np.abs(weight) < 0.5
-    difference = end - start
-    return choose(near_start, start + weight * difference, end - difference * (1 - weight), out=out)
+    return _lerp_by_element(start, end, weight, out=out)
+
+
+@blockwise(arrays=3, temporaries=3)
+def _lerp_by_element(
+    out: Array, start: Array, end: Array, weight: Array, step: Array | None, rest: Array | None, spare: Array | None
+) -> None:
+    near_start = (np.abs(weight) if weight.dtype.kind == "c" else np.abs(weight, spare)) < 0.5
+    step = np.subtract(end, start, step)
+    rest = np.multiply(step, np.subtract(kept_constant(1, step.dtype), weight, rest), rest)
+    rest = np.subtract(end, rest, rest)
+    step = np.add(start, np.multiply(weight, step, step), step)
+    pick(near_start, step, rest, out, spare)
 
 
 @blockwise(arrays=2, temporaries=1)

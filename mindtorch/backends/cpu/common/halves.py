@@ -189,6 +189,16 @@ def absolute(x: Array, out: Array | None = None) -> Array:
     return _with_bits(np.bitwise_and, x, ~_SIGN, out)
 
 
+def copysign(x: Array, sign: Array, out: Array | None = None) -> Array:
+    """The bits in which the two differ, of which only the sign is kept, are flipped."""
+    bits = np.bitwise_xor(x.view(np.uint16), sign.view(np.uint16))
+    flipped = np.bitwise_and(bits, _SIGN, out=bits if bits.ndim else None)
+    if out is None:
+        return np.asarray(np.bitwise_xor(flipped, x.view(np.uint16), out=bits if bits.ndim else None)).view(x.dtype)
+    np.bitwise_xor(flipped, x.view(np.uint16), out.view(np.uint16))
+    return out
+
+
 def _with_bits(function: np.ufunc, x: Array, bits: np.uint16, out: Array | None) -> Array:
     if out is None:
         return function(x.view(np.uint16), bits).view(x.dtype)

@@ -21,7 +21,7 @@ from mindtorch._core.promotion import (
     is_integral,
 )
 from mindtorch._core.strided import empty_like
-from mindtorch.backends.cpu.common import arithmetic, paired, parts
+from mindtorch.backends.cpu.common import arithmetic, halves, paired, parts
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, is_plain, unary
@@ -55,7 +55,13 @@ def heaviside(input: Array, values: Array, out: Array | None = None) -> Array:
 
 
 # -------------------- signs and infinities --------------------
-copysign = binary(Op(loops(np.copysign, FLOATS), int_to_float, unsupported=not_implemented("copysign_cpu", *COMPLEX)))
+copysign = binary(
+    Op(
+        loops(np.copysign, FLOATS) | loops(halves.copysign, (HALF, BFLOAT16)),
+        int_to_float,
+        unsupported=not_implemented("copysign_cpu", *COMPLEX),
+    )
+)
 _COPY = Op(loops(arithmetic.copy, INTEGRAL_OR_BOOL))
 _NAN_TO_NUM = Op(compiled("nan_to_num", loops(parts.nan_to_num, (*FLOATS, *COMPLEX))))
 
