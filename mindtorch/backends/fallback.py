@@ -23,12 +23,13 @@ def cpu_kernel_for(op: str, is_trial: bool = False) -> Callable:
     memory_of = _Zeros if is_trial else _Memory
     table = kernel_table(op)
     entry = find_op(op)
+    assert entry is not None  # there is a kernel
     names = [argument.name for argument in entry.schema.arguments]
     device_at, generator_at = _place_in(names, "device"), _place_in(names, "generator")
 
     def kernel(*args: Any, out: Any = None) -> Any:
         if len(args) > len(names):
-            *args, out = args
+            args, out = args[:-1], args[-1]
         check_devices(entry, args, out)
         call = _Call([*args, out], None if device_at is None else args[device_at], memory_of)
         on_cpu = [call.on_cpu(value) for value in args]

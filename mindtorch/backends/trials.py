@@ -251,8 +251,8 @@ def _along_others(given: Sequence[Any], places: Sequence[int]) -> Iterator[list[
             changed[place] = dim
         yield changed
     for place in several:
-        for dims in range(len(given[place])), ():
-            yield [*given[:place], type(given[place])(dims), *given[place + 1 :]]
+        for taken in range(len(given[place])), range(0):
+            yield [*given[:place], type(given[place])(taken), *given[place + 1 :]]
 
 
 def _other_dtypes(dtypes: list) -> Iterator[list]:

@@ -235,7 +235,9 @@ def _takes_several(op: str) -> bool:
 @cache
 def _along_one(op: str) -> str:
     """The overload that reduces along dimensions: `sum.dim_IntList` for `sum`."""
-    return next(entry.name for entry in find_op(op).overloads if not entry.composite and dim_places(entry.name))
+    first = find_op(op)
+    assert first is not None
+    return next(entry.name for entry in first.overloads if not entry.composite and dim_places(entry.name))
 
 
 def _reduce_all(batch: Batch, op: str, input: Any, options: Sequence[Any]) -> Any:

@@ -1,5 +1,6 @@
 """Losses: computed for all elements, then reduced for each sample."""
 
+from collections.abc import Callable
 from functools import cache
 from math import prod
 from typing import Any
@@ -90,7 +91,7 @@ def _smooth_l1_slopes(grad: Any, difference: Any, factor: float, beta: float) ->
     return run("where.self", near, inner, run("mul.Tensor", grad, run("sign", difference)))
 
 
-_SLOPES = {"mse_loss_backward": _mse_slopes, "smooth_l1_loss_backward": _smooth_l1_slopes}
+_SLOPES: dict[str, Callable] = {"mse_loss_backward": _mse_slopes, "smooth_l1_loss_backward": _smooth_l1_slopes}
 
 
 def loss_backward(op: str, promotion: str) -> Kernel:

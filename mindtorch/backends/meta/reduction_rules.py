@@ -1,6 +1,5 @@
 """Shape rules of ranks, extremes, histograms and searches, as those of rules.py."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import iterator
@@ -79,5 +78,5 @@ def bucketize(promotion: str) -> Kernel:
     return kernel
 
 
-def _shape_of(value: Any) -> Sequence[int]:
+def _shape_of(value: Any) -> tuple[int, ...]:
     return value.shape if is_array(value) else ()

@@ -210,8 +210,10 @@ def select(input: CompressedArray, dim: int, index: int) -> Any:
         if isinstance(result, SparseArray):
             result.coalesced = True
         return result
-    parts = (np.take(part, index, axis=dim) for part in (input.compressed, input.plain, input.values))
-    return CompressedArray(*parts, input.shape[:dim] + input.shape[dim + 1 :], input.layout)
+    compressed, plain, values = (
+        np.take(part, index, axis=dim) for part in (input.compressed, input.plain, input.values)
+    )
+    return CompressedArray(compressed, plain, values, input.shape[:dim] + input.shape[dim + 1 :], input.layout)
 
 
 def unbind(input: CompressedArray, dim: int = 0) -> list[Any]:

@@ -112,7 +112,7 @@ class CompressedArray:
         return self
 
     def copy(self) -> "CompressedArray":
-        parts = (part.copy() for part in (self.compressed, self.plain, self.values))
+        parts = self.compressed.copy(), self.plain.copy(), self.values.copy()
         return CompressedArray(*parts, self.shape, self.layout)
 
     def astype(self, dtype: np.dtype) -> "CompressedArray":

@@ -86,8 +86,9 @@ def _from_dense(
 
 
 def _stacked(matrices: Sequence[CompressedArray], batch: tuple[int, ...], shape: tuple[int, ...]) -> CompressedArray:
-    parts = (np.stack([getattr(matrix, part) for matrix in matrices]) for part in ("compressed", "plain", "values"))
-    return CompressedArray(*(part.reshape(*batch, *part.shape[1:]) for part in parts), shape, matrices[0].layout)
+    stacked = (np.stack([getattr(matrix, part) for matrix in matrices]) for part in ("compressed", "plain", "values"))
+    compressed, plain, values = (part.reshape(*batch, *part.shape[1:]) for part in stacked)
+    return CompressedArray(compressed, plain, values, shape, matrices[0].layout)
 
 
 def _matrix_from_dense(dense: np.ndarray, taken: np.ndarray, target: layout, block: tuple[int, int]) -> CompressedArray:
@@ -139,8 +140,7 @@ def to_coordinates(input: CompressedArray) -> SparseArray:
     parts = []
     for place, matrix in zip(np.ndindex(*batch), input.matrices()):
         rows, columns = (starts[:, None, None] for starts in matrix.places())
-        inside = rows * height + np.arange(height)[:, None], columns * width + np.arange(width)
-        inside = np.broadcast_arrays(*inside)
+        inside = np.broadcast_arrays(rows * height + np.arange(height)[:, None], columns * width + np.arange(width))
         before = (np.full(inside[0].shape, index) for index in place)
         parts.append(np.stack([*before, *inside]).reshape(len(place) + 2, -1))
     indices = np.concatenate(parts, axis=1).astype(np.int64, copy=False)

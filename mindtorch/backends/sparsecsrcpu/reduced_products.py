@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -67,6 +67,10 @@ def _check_matrix(input: CompressedArray) -> None:
         raise RuntimeError("sparse_mm_reduce: expected non-hybrid self tensor.")
 
 
+def _widened(array: np.ndarray) -> np.ndarray:
+    return cast(np.ndarray, widen(array))
+
+
 def _check_word(reduce: str) -> None:
     if reduce == "prod":
         raise RuntimeError("sparse_mm_reduce: reduce type of prod has not been enabled.")
@@ -79,7 +83,7 @@ def _mm_reduce(input: CompressedArray, other: np.ndarray, reduce: str) -> tuple[
     places = np.empty(0, input.plain.dtype)
     if not input.nnz:
         return result, places
-    terms, rows = widen(input.values)[:, None] * widen(other)[input.plain], _Rows(input)
+    terms, rows = _widened(input.values)[:, None] * _widened(other)[input.plain], _Rows(input)
     extreme = _EXTREMES.get(reduce)
     if extreme is None:
         result[rows.filled] = deliver(_sums(terms, rows, reduce), other)
@@ -154,11 +158,11 @@ class _All:
 
     def __init__(self, input: CompressedArray, reduce: str) -> None:
         self.rows, self.columns = input.places()
-        values = widen(input.values)
+        values = _widened(input.values)
         lengths = np.diff(input.compressed).astype(values.dtype)[self.rows]
         self.counts = lengths if reduce == "mean" else np.ones_like(lengths)
         # torch keeps the values divided by the counts, in half precision where they are
-        self.shares = widen(deliver(values / self.counts, input.values))
+        self.shares = _widened(deliver(values / self.counts, input.values))
 
     def of_values(self, grad: np.ndarray, weight: np.ndarray) -> np.ndarray:
         return (grad[self.rows] * weight[self.columns]).sum(axis=1) / self.counts
@@ -175,7 +179,7 @@ class _Chosen:
     __slots__ = ("values", "at", "of", "inner")
 
     def __init__(self, input: CompressedArray, places: np.ndarray) -> None:
-        self.values = widen(input.values)
+        self.values = _widened(input.values)
         self.at = np.nonzero(places < input.nnz)
         self.of = places[self.at]  # which of the values
         self.inner = input.plain[self.of], self.at[1]  # the element of the other matrix
