@@ -422,8 +422,16 @@ def _run_watched(task: Pass, node: Any, edges: tuple, grads: list) -> tuple | No
         grads = run_pre_hooks(extras.pre_hooks.values(), grads)
     results = anomaly_mode.apply_checked(node, edges, grads) if state.anomaly_enabled else node.apply(edges, *grads)
     if extras and extras.hooks:
-        results = run_post_hooks(extras.hooks.values(), fit_gradients(node, results), grads)
+        results = run_post_hooks(extras.hooks.values(), _sent_on(node, edges, fit_gradients(node, results)), grads)
     return results
+
+
+def _sent_on(node: Any, edges: tuple, results: tuple) -> tuple:
+    """The gradients that hooks see. A formula of one input does not ask whether its gradient gets anywhere, and hooks
+    of an op see none if it does not; a Function gives what it gives."""
+    if node.several:
+        return results
+    return tuple([None if edge is None else grad for edge, grad in zip(edges, results)])
 
 
 def _run_tensor_hooks(node: Any, grads: list) -> None:

@@ -136,6 +136,24 @@ KINDS = {
         for write in ("zero_()", "mul_(3)", "add_(a.detach())", "neg_().mul_(2)")
         for returned in ("a.sum()", "a", "a.detach() * a")
     ],
+    "hooks of nodes whose gradient gets nowhere": [
+        f"l = T.ones(2, 3, requires_grad=True); w = T.ones(3, requires_grad=True); seen = []\nwith T.no_grad(): v = "
+        f"l[:]\no = {call}; o.grad_fn.register_hook(lambda i, g: seen.append((i, g)) and None); o.sum().backward(); "
+        "seen, l.grad, w.grad"
+        for call in (
+            *(
+                "v.sin()",
+                "v.t()",
+                "v[0]",
+                "v.sum(0)",
+                "v.max(0)[0]",
+                "v.clamp_min(0.5)",
+                "v.unbind(0)[0]",
+                "v.double()",
+            ),
+            *("T.cat([v, v])", "T.stack([v, v])", "v * w", "v.clone().mul_(v)", "T.where(v > 0, v, w)"),
+        )
+    ],
     "windows of numbers": [
         *(
             f"t = T.ones((), requires_grad=True); o = t.unfold(0, {size}, 1); T.autograd.grad(o, t, T.stack([o.detach()"
