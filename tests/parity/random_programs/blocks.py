@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from tests.parity.random_programs.differences import is_differentiable
-from tests.parity.random_programs.runs import WRITES, Env, is_defined, run
+from tests.parity.random_programs.runs import WRITES, Env, is_defined, is_wrapped, run
 from tests.parity.random_programs.writer import Maker, Writer, make
 
 MAY_FAIL = 0.06  # of the lines with an error, how many stay
@@ -168,8 +168,8 @@ def _copy(tensor: Any, storages: dict[int, Any]) -> Any:
 
 
 def place_of(tensor: Any) -> int | None:
-    """Where the memory of a tensor is; sparse ones have several pieces of it."""
-    return None if tensor.is_sparse else tensor.untyped_storage().data_ptr()
+    """Where the memory of a tensor is; sparse ones have several pieces of it, and what has left a transform none."""
+    return None if tensor.is_sparse or is_wrapped(tensor) else tensor.untyped_storage().data_ptr()
 
 
 def sample_of(tensor: Any, dim: int | None = None) -> Any:

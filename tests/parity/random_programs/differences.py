@@ -162,7 +162,7 @@ def is_leaf_variable(tensor: Any) -> bool:
 
 INTEGERS = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 # After these an operator stops halfway: what it has written by then is not defined.
-_HALFWAY = ("ZeroDivisionError", "out of bounds")
+_HALFWAY = ("ZeroDivisionError", "out of bounds", "Inplace update to inference tensor")
 
 
 def difference_of_errors(ours: Exception | None, theirs: Exception | None) -> str | None:
@@ -207,7 +207,9 @@ def may_be_differentiated(theirs: Exception | None, lines: list[str]) -> bool:
 
 def may_be_written(theirs: Exception | None, lines: list[str]) -> bool:
     """Whether torch refuses to write samples, or a tangent, to an index: see `samples_written_to_an_index`; or to write
-    what it has computed along a dimension that samples have not: see `samples_without_dimensions_along_one`."""
+    what it has computed along a dimension that samples have not: see `samples_without_dimensions_along_one`; or to
+    compute what a transform asks for: see `number_written_to_a_part`, `tangent_of_a_batch_of_gradients` and
+    `view_of_samples_from_inference_mode`."""
     return any(text in str(theirs) and where.search(lines[-1]) for text, where in _NOT_WRITTEN.items())
 
 
@@ -227,6 +229,11 @@ _NOT_WRITTEN = {
         r"(cum\w+|sort|softmax|topk|gather|index_select)\((.|\n)*T\.vmap"
     ),
     "Index put requires the source and destination dtypes match": re.compile(r"jvp|jac|hess|fwAD"),
+    "vmap: fill_(self, *extra_args) is not possible": re.compile(r"jac|hess"),
+    "Batching rule not implemented for aten::alias;": re.compile(r"is_grads_batched"),
+    "Batching rule not implemented for aten::_unpack_dual;": re.compile(r"inference_mode"),
+    # A view in a body, or a part of the samples, may be of what was written: see `view_whose_base_was_written`.
+    "a leaf Variable that requires grad is being used": re.compile(r"chunk_size|\n    +t\d+ = t\d+[.\[]"),
 }
 _WRITTEN_BY_FORMULA = re.compile(r"softm(ax|in)|logsumexp|logcumsumexp|cross_entropy")
 _KEEPS_LESS = re.compile(r"group_norm|\.take\(|hardsigmoid")

@@ -45,7 +45,9 @@ WRITES = re.compile(r"\w_\(|out=|inplace=True|\] ?[-+*/]?= |[-+*/]= ")
 _CONVERTS = re.compile(r"out=|\(\(.*\)\.to\(T\.|cross_entropy|poisson_nll|cosine_sim")
 # Statements that do several things, after some of which there may be an error.
 _SEVERAL = re.compile(r"\n|backward\(|autograd\.grad|T\.func|checkpoint|in_threads|\bM?f\d+\(|Ff\d+\.")
-_COARSE = re.compile(r"T\.(b?float16|float32|complex64)\b")  # precisions that a function may compute in, unseen
+_COARSE = re.compile(
+    r"\.(b?float16|float32|complex64|float|half)\b"
+)  # precisions that a function may compute in, unseen
 _READS_GRADIENT = re.compile(r"= \S+\.grad$", re.MULTILINE)
 _UNSTABLE = re.compile(r"grad_fn=<\w+>")  # names of nodes are compared apart
 ERRORS = (
@@ -156,7 +158,7 @@ class Pair:
     def _drop_unknown(self) -> None:
         """Forget the results of a dtype that mindtorch has not, and what has left a transform that has ended."""
         for name, tensor in self.theirs.tensors().items():
-            if tensor.dtype is torch.complex32 or _is_wrapped(tensor) or tensor._is_zerotensor():
+            if tensor.dtype is torch.complex32 or is_wrapped(tensor) or tensor._is_zerotensor():
                 del self.theirs[name]
                 self.ours.pop(name, None)
 
@@ -324,7 +326,7 @@ def strict_difference(ours: Any, theirs: Any, quiet: bool, precision: str, any_o
 
 def strict_gradient_difference(ours: Any, theirs: Any, precision: str) -> str | None:
     """How two stored gradients differ: not by whether they are parts of larger ones, which several leaves may share."""
-    if theirs is not None and _is_wrapped(theirs):
+    if theirs is not None and is_wrapped(theirs):
         return None  # of a transform that has ended: torch cannot read it
     if ours is None or theirs is None:
         return None if ours is theirs else f"grad: {ours}, expected {theirs}"
@@ -337,7 +339,7 @@ def _becomes_float(tensor: torch.Tensor) -> bool:
     return not (tensor.is_floating_point() or tensor.is_complex())
 
 
-def _is_wrapped(tensor: Any) -> bool:
+def is_wrapped(tensor: Any) -> bool:
     """Whether a tensor of torch is one of a transform, or of a batch of gradients."""
     functorch = torch._C._functorch
     return functorch.is_functorch_wrapped_tensor(tensor) or functorch.is_legacy_batchedtensor(tensor)

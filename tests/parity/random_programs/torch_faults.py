@@ -542,6 +542,50 @@ def truth_of_samples_along_no_dimension(T: Any) -> tuple[Any, Any]:
     return T.vmap(lambda a: T.all(a, dim=()))(x).tolist(), T.stack([T.all(row, dim=()) for row in x]).tolist()
 
 
+def _or_refused(call: Callable[[], Any], right: Any) -> tuple[Any, Any]:
+    try:
+        return call().tolist(), right
+    except RuntimeError:
+        return None, right
+
+
+@wrong
+def number_written_to_a_part(T: Any) -> tuple[Any, Any]:
+    """The sum of a tensor, a part of which is given numbers, has a second derivative of zero, as that of others."""
+
+    def f(x: Any) -> Any:
+        whole = T.zeros(2, 3)
+        whole[:1] = x
+        return whole.sum()
+
+    return _or_refused(lambda: T.func.hessian(f)(T.ones(())), 0.0)
+
+
+@wrong
+def tangent_of_a_batch_of_gradients(T: Any) -> tuple[Any, Any]:
+    """What does not depend on the direction adds nothing to a tangent."""
+    leaf = T.ones(2, 3, requires_grad=True)
+
+    def f(x: Any) -> Any:
+        return T.autograd.grad(leaf, leaf, T.ones(2, 2, 3), is_grads_batched=True)[0].sum() + x
+
+    x = T.ones(2)
+    return _or_refused(lambda: T.vmap(lambda a: T.func.jvp(f, (a,), (a,))[1])(x), x.tolist())
+
+
+@wrong
+def view_of_samples_from_inference_mode(T: Any) -> tuple[Any, Any]:
+    """`vmap` gives what a loop over the samples gives."""
+
+    def f(x: Any) -> Any:
+        with T.inference_mode():
+            return (x * 2).unsqueeze(0)
+
+    x = T.arange(4.0).view(2, 2)
+    looped = T.stack([T.func.jacfwd(f)(row) for row in x]).tolist()
+    return _or_refused(lambda: T.vmap(T.func.jacfwd(f))(x), looped)
+
+
 @wrong
 def hook_of_a_view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
     """It may be registered; torch ends the process, which here is one of its own."""

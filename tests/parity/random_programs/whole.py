@@ -206,7 +206,12 @@ def mapped_transform(w: Writer) -> str | None:
     if name is None or not w.env[name].ndim or w.env[name].requires_grad and w.chance(0.5):
         return None
     f = _made(w, (name, 0), is_transformed=True)
-    if f is None or _writes_what_is_shared(w, f, [name]) or _writes_inference_tensor(w, f, name):
+    if (
+        f is None
+        or not f.result.numel()
+        or _writes_what_is_shared(w, f, [name])
+        or _writes_inference_tensor(w, f, name)
+    ):
         return None
     number = f"(lambda a: {_number_of(f, f'{f.name}(a)')})"
     calls = [
