@@ -130,8 +130,8 @@ for op in OPS[:2]:
     wide = x.double().requires_grad_()
     (found,), (expected,) = [torch.autograd.grad((op(each, 1) * each.detach()).sum(), each) for each in (leaf, wide)]
     assert torch.allclose(found.double(), expected, atol=1e-5)
-compiled = torch.backends.jit.flags().compiled
-assert len(compiled) == 8, compiled
+from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
+assert ROW_KERNELS.keys() <= set(torch.backends.jit.flags().compiled)
 print("{}")
 """
 
