@@ -113,18 +113,20 @@ def test_bits_are_the_same_with_any_number_of_threads_and_in_any_layout(tmp_path
 ROWS = """
 import mindtorch as torch
 x = torch.randn(3, 200, 100, generator=torch.Generator().manual_seed(0))
-OPS = [torch.softmax, torch.log_softmax, torch.logsumexp, torch.prod, torch.cumsum, torch.cumprod]
+norm = torch.linalg.vector_norm
+OPS = [torch.softmax, torch.log_softmax, torch.logsumexp, norm, torch.prod, torch.cumsum, torch.cumprod]
 for op in OPS:
+    arguments = (2,) if op is norm else ()
     for dim in range(3):
         for each in (x, x.transpose(0, 2), x[:, ::2], x.bfloat16(), x.half()):
-            found = op(each, dim)
+            found = op(each, *arguments, dim)
             wide = torch.get_default_dtype() if each.dtype == torch.float32 else each.dtype
-            expected = op(each.double(), dim)
+            expected = op(each.double(), *arguments, dim)
             assert found.dtype == wide and found.shape == expected.shape, op
             closeness = {torch.float32: 2e-5, torch.half: 5e-3, torch.bfloat16: 4e-2}[wide]
             near = torch.isclose(found.double(), expected, rtol=closeness, atol=closeness * 10)
             # Running sums of 16 bits are rounded at each step, so only where few have been added up.
-            assert near.all() or (wide != torch.float32 and op in OPS[3:]), (op, dim, each.dtype)
+            assert near.all() or (wide != torch.float32 and op in OPS[4:]), (op, dim, each.dtype)
 for op in OPS[:2]:
     leaf = x.clone().requires_grad_()
     wide = x.double().requires_grad_()

@@ -78,6 +78,7 @@ NUMPY = {
     "softmax_backward": _by_step(softmax._softmax_backward_step),
     "log_softmax_backward": _by_step(softmax._log_softmax_backward_step),
     "logsumexp": lambda x: reduction._log_of_sum(x, (x.ndim - 1,), False),
+    "euclidean_norm": lambda x: reduction._norm(x, 2.0, (x.ndim - 1,), False),
     "prod": lambda x: reducing.multiply_up(x, (x.ndim - 1,), False),
     "cumsum": lambda x: cumulative._RUNNING_SUM(x, x.ndim - 1, np.dtype(float)).astype(x.dtype),
     "cumprod": lambda x: cumulative._RUNNING_PRODUCT(x, x.ndim - 1, np.dtype(float)).astype(x.dtype),

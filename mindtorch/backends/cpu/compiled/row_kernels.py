@@ -59,6 +59,11 @@ def prod(m: Any, rows: Any, x: Element) -> Element:
     return rows.product(x)
 
 
+def euclidean_norm(m: Any, rows: Any, x: Element) -> Element:
+    total = rows.total(lambda at: x(at) * x(at))
+    return lambda at: m.sqrt(total(at))
+
+
 def cumsum(m: Any, rows: Any, x: Element) -> None:
     rows.running(x, 0.0, lambda total, each: total + each)
 
@@ -74,6 +79,7 @@ ROW_KERNELS = {
     "log_softmax_backward": RowKernel(log_softmax_backward, operands=2),
     "logsumexp": RowKernel(logsumexp, gives_rows=False),
     "prod": RowKernel(prod, gives_rows=False),
+    "euclidean_norm": RowKernel(euclidean_norm, gives_rows=False),
     "cumsum": RowKernel(cumsum, is_running=True),
     "cumprod": RowKernel(cumprod, is_running=True),
 }

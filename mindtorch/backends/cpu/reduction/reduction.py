@@ -390,7 +390,13 @@ def _check_norm_dtype(own: np.dtype[Any]) -> None:
         )
 
 
+_EUCLIDEAN_NORM = RowLoop("euclidean_norm")
+
+
 def _norm(values: Array, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
+    loop = _EUCLIDEAN_NORM.of(values) if ord == 2 and len(dims) == 1 < values.ndim else None
+    if loop is not None:
+        return loop(values, axis=dims[0], keepdims=keepdim)
     if ord == 0:
         return np.count_nonzero(values, dims, keepdims=keepdim).astype(real_of(values.dtype))
     size = np.abs(values)
