@@ -179,7 +179,7 @@ def _running_sum_of_row(values: Array, sums: Array) -> None:
 def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
     """np.cumsum; over an outer dimension with long rows it adds row to row, which NumPy does element by element.
 
-    Long rows of float32 give float32, computed in float64, if that is asked for, by products of matrices.
+    Many numbers of float32 give float32, computed in float64, if that is asked for, long rows by products of matrices.
     """
     if (
         values.dtype == FLOAT != dtype
@@ -192,11 +192,39 @@ def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
             _running_sum_of_row(row, sums)
         return result
     if axis or values.ndim < 2 or not values.size or values[0].size < 64:
-        return _sum_from_zero(np.add.accumulate(values, axis, dtype))
+        return _sum_from_zero(_accumulate(np.add, values, axis, dtype))
     result = values.astype(dtype, order="C")
     for row in range(1, len(result)):
         np.add(result[row], result[row - 1], out=result[row])
     return _sum_from_zero(result)
+
+
+def running_product(values: Array, axis: int, dtype: NumpyDtype) -> Array:
+    """np.cumprod; many numbers of float32 give float32, computed in float64, if that is asked for."""
+    return _accumulate(np.multiply, values, axis, dtype)
+
+
+_ACCUMULATED = 1 << 14  # elements of which a copy in float64 stays in the cache
+
+
+def _accumulate(function: np.ufunc, values: Array, axis: int, dtype: NumpyDtype) -> Array:
+    """Along rows of float32, some rows at a time are copied to float64: NumPy converts on the way, which takes longer
+    than the function, and leaves an array that is twice as large as the result."""
+    is_last = axis == values.ndim - 1 and values.flags.c_contiguous
+    if values.dtype != FLOAT or dtype != DOUBLE or not is_last or values.size < _LONG:
+        return function.accumulate(values, axis, dtype)
+    result = np.empty_like(values)
+    length = values.shape[axis]
+    source, target = values.reshape(-1, length), result.reshape(-1, length)
+    count = min(max(_ACCUMULATED // length, 1), len(source))
+    wide = np.empty((count, length), dtype)
+    for start in range(0, len(source), count):
+        part = source[start : start + count]
+        rows = wide[: len(part)]
+        np.copyto(rows, part)
+        function.accumulate(rows, 1, None, rows)
+        np.copyto(target[start : start + count], rows, casting="same_kind")
+    return result
 
 
 def _sum_from_zero(sums: Array) -> Array:

@@ -10,7 +10,15 @@ from mindtorch._core.promotion import BOOL, COMPLEX, DOUBLE, INT64, is_integral,
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.common.arithmetic import log1p_of_complex
-from mindtorch.backends.cpu.common.reducing import as_computed, one_dim, running_sum, scalar_name, store, sum_dtype
+from mindtorch.backends.cpu.common.reducing import (
+    as_computed,
+    one_dim,
+    running_product,
+    running_sum,
+    scalar_name,
+    store,
+    sum_dtype,
+)
 from mindtorch.backends.cpu.common.unsupported_dtypes import INTEGRAL_OR_BOOL, not_implemented
 from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator import check_distinct
@@ -45,7 +53,7 @@ def _compiled_in_double(name: str, function: Running) -> Running:
 
 
 _RUNNING_SUM = _compiled_in_double("cumsum", running_sum)
-_RUNNING_PRODUCT = _compiled_in_double("cumprod", np.cumprod)
+_RUNNING_PRODUCT = _compiled_in_double("cumprod", running_product)
 
 
 def _running(kernel: str, function: Running, input: Array, dim: int, dtype: Dtype | None, out: Array | None) -> Array:
