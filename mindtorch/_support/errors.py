@@ -169,6 +169,14 @@ def no_kernel(op: str, backend: str, available: list[str]) -> NotImplementedErro
 # -------------------- dimensions --------------------
 
 
+def unequal_entries(first: Sequence[int], other: Sequence[int], place: int) -> RuntimeError:
+    """The error of tensors that cannot be stacked."""
+    return RuntimeError(
+        f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(other)} at entry "
+        f"{place}"
+    )
+
+
 def dim_out_of_range(dim: int, ndim: int) -> IndexError:
     low, high = -max(ndim, 1), max(ndim, 1) - 1
     return IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")

@@ -325,6 +325,8 @@ def _check_grad(tensor: Tensor, grad: Any) -> None:
             f"on device with index '{tensor.device.index}'. Please ensure that the gradient and the tensor are on the "
             "same device"
         )
+    if tensor.is_sparse and not grad.is_sparse:
+        raise RuntimeError("attempting to assign a gradient to a tensor that has data of a different type")
     if grad.shape != tensor.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(tensor.shape)}'. "

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindtorch._core import geometry, promotion
+from mindtorch._support import errors
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.dispatch.registry import register_kernels
 
@@ -186,6 +187,10 @@ def cat(tensors: Sequence[Any], dim: int = 0, out: Any = None) -> SparseArray:
 
 def stack(tensors: Sequence[Any], dim: int = 0, out: Any = None) -> SparseArray:
     dim = geometry.wrap_dim(dim, tensors[0].ndim + 1)
+    for place, each in enumerate(tensors):
+        if each.shape != tensors[0].shape:
+            raise errors.unequal_entries(tensors[0].shape, each.shape, place)
+    _check_alike(tensors, dim)
     return cat([unsqueeze(each, dim) for each in tensors], dim)
 
 

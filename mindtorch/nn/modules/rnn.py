@@ -392,13 +392,16 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         self._check_ndim("input", input)
-        for number, tensor in enumerate(hx or ()):
+        for number, tensor in enumerate(() if hx is None else hx):
             self._check_ndim(f"hx[{number}]", tensor)
         if input.ndim == 1:
-            state = hx and (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
-            hidden, cell = self.forward(input.unsqueeze(0), state)
+            state = None if hx is None else (hx[0].unsqueeze(0), hx[1].unsqueeze(0))
+            hidden, cell = self._of_batch(input.unsqueeze(0), state)
             return hidden.squeeze(0), cell.squeeze(0)
+        return self._of_batch(input, hx)
+
+    def _of_batch(self, input: Tensor, hx: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor]:
         if hx is None:
             zeros = input.new_zeros((input.shape[0], self.hidden_size))
             hx = zeros, zeros
-        return self._step(ops.lstm_cell, input, list(hx))
+        return self._step(ops.lstm_cell, input, list(hx) if isinstance(hx, tuple) else hx)

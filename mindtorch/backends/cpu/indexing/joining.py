@@ -93,10 +93,7 @@ def stack(tensors, dim=0, out=None):
     dim = dim if 0 <= dim <= len(shape) else geometry.wrap_dim(dim, len(shape) + 1)
     for place, tensor in enumerate(tensors):
         if tensor.shape != shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-                f"{list(tensor.shape)} at entry {place}"
-            )
+            raise errors.unequal_entries(shape, tensor.shape, place)
     if out is None and dim < len(shape):  # so torch does it, with what follows for the strides
         joined, size = cat(tensors, dim), (*shape[:dim], len(tensors), *shape[dim:])
         is_plain = joined.flags.c_contiguous and 1 not in size and joined.size
