@@ -139,3 +139,27 @@ def test_the_description_is_what_numpy_computes(name, dtype):
         with np.errstate(all="ignore"):
             expected = NUMPY[name](*operands)
         assert_near(described(name, *operands), expected, operands, length)
+
+
+REDUCTIONS = {  # of several dimensions, and what they are
+    "prod": (reducing.multiply_up, lambda x, dims: np.prod(x, dims, keepdims=True)),
+    "logsumexp": (reduction._log_of_sum, lambda x, dims: np.log(np.exp(x).sum(dims, keepdims=True))),
+    "norm": (
+        lambda x, dims, keepdim: reduction._norm(x, 2.0, dims, keepdim),
+        lambda x, dims: np.sqrt((x * x).sum(dims, keepdims=True)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("dims", [(0,), (1,), (2,), (1, 2), (0, 1, 2), (0, 2), (2, 1)], ids=str)
+def test_reductions_of_several_dimensions(name, dims):
+    function, exact = REDUCTIONS[name]
+    x = np.random.default_rng(0).uniform(0.9, 1.1, (40, 33, 50))
+    for array in (x, x.astype(np.float32), x[:, :, ::2], x.transpose(2, 0, 1)):
+        expected = exact(array.astype(np.longdouble), dims)
+        for keepdim in (False, True):
+            found = function(array, dims, keepdim)
+            assert found.dtype == array.dtype
+            assert found.shape == (expected.shape if keepdim else expected.squeeze(dims).shape)
+            assert np.allclose(found.reshape(expected.shape), expected, rtol=200 * np.finfo(array.dtype).eps)

@@ -1,6 +1,7 @@
 """What the reduction kernels share: preparing the operand, checking and storing the result."""
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -75,14 +76,34 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
 _LONG = 1 << 14
 
 
+_LONG_ROW = 32  # of fewer elements NumPy's loops take many at once
+
+
+def reduced_by(kernel: RowLoop, input: Array, dims: tuple[int, ...], keepdim: bool) -> Array | None:
+    """What a kernel makes of each row along one dimension, or several that are one in memory; None if it cannot."""
+    rows, axis = input, dims[0] if len(dims) == 1 else -1
+    if len(dims) > 1:
+        first = input.ndim - len(dims)
+        if min(dims) < first or not input.flags.c_contiguous:
+            return None
+        rows = input.reshape(*input.shape[:first], prod(input.shape[first:]))
+    loop = kernel.of(rows) if rows.ndim and rows.shape[axis] >= _LONG_ROW else None
+    if loop is None:
+        return None
+    result = np.asarray(loop(rows, axis=axis))
+    if not keepdim:
+        return result
+    return result.reshape([1 if dim in dims else length for dim, length in enumerate(input.shape)])
+
+
 _PROD = RowLoop("prod")
 
 
 def multiply_up(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     """A product of many numbers: of the rows of a matrix first, element by element, which NumPy does many at once."""
-    loop = _PROD.of(input) if len(dims) == 1 < input.ndim else None
-    if loop is not None:
-        return loop(input, axis=dims[0], keepdims=keepdim)
+    found = reduced_by(_PROD, input, dims, keepdim)
+    if found is not None:
+        return found
     if len(dims) < input.ndim or input.size < _LONG or not input.flags.c_contiguous:
         return reduce_rows(np.multiply, input, dims, keepdim)
     flat = input.reshape(-1)

@@ -144,15 +144,15 @@ class _Rows:
         return lambda place: Value(self._builder, self._format, code)
 
     def total(self, of: Element) -> Element:
-        """The sum over each row."""
-        return self._folded(of, 0.0, _add)
+        """The sum over each row; that of its parts is in float64, as rounding errors grow with the number of parts."""
+        return self._folded(of, 0.0, _add, values.DOUBLE)
 
     def product(self, of: Element) -> Element:
-        return self._folded(of, 1.0, _multiply)
+        return self._folded(of, 1.0, _multiply, self._format)
 
     def largest(self, of: Element) -> Element:
         """nan if there is one."""
-        return self._folded(of, float("-inf"), _maximum)
+        return self._folded(of, float("-inf"), _maximum, self._format)
 
     def each_row(self, function: Callable[[Value], Value], number: Element) -> Element:
         """What a function makes of the number of each row."""
@@ -202,8 +202,8 @@ class _Rows:
         with counting(self._builder, self._rows) as row:
             yield row
 
-    def _folded(self, of: Element, start: float, combine: Callable[[Value, Value], Value]) -> Element:
-        total, part = self._numbers(self._format, start), self._numbers(self._format, start)
+    def _folded(self, of: Element, start: float, combine: Callable[[Value, Value], Value], format: Format) -> Element:
+        total, part = self._numbers(format, start), self._numbers(self._format, start)
         builder, whole = self._builder, int_constant(self._layout.part)
         with counting(builder, self._length, self._layout.part) as first:
             left = builder.sub(self._length, first)
@@ -213,11 +213,11 @@ class _Rows:
                 self._combine_into(part, of(place), place, combine)
             for row in self._each_row():
                 place = Place(None, row)
-                self._combine_into(total, self._at(part, self._format, place), place, combine)
-        return lambda place: self._at(total, self._format, place)
+                self._combine_into(total, self._at(part, self._format, place).to(format), place, combine)
+        return lambda place: self._at(total, format, place).to(self._format)
 
     def _combine_into(self, cells: Any, value: Value, place: Place, combine: Callable[[Value, Value], Value]) -> None:
-        combined = combine(self._at(cells, self._format, place), value)
+        combined = combine(self._at(cells, value.format, place), value)
         self._builder.store(combined.code, self._cell(cells, place))
 
     def _store(self, result: Element) -> None:

@@ -30,6 +30,7 @@ from mindtorch.backends.cpu.common.reducing import (
     multiply_up,
     nonempty_dims,
     one_dim,
+    reduced_by,
     scalar_name,
     store,
     sum_dtype,
@@ -340,9 +341,9 @@ _LOGSUMEXP = RowLoop("logsumexp")
 
 
 def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    loop = _LOGSUMEXP.of(values) if len(dims) == 1 else None
-    if loop is not None:
-        return np.asarray(loop(values, axis=dims[0], keepdims=keepdim))
+    found = reduced_by(_LOGSUMEXP, values, dims, keepdim)
+    if found is not None:
+        return found
     largest = _finite_maximum(values, dims)
     result = np.log(add_up(np.exp(values - largest), dims, True)) + largest
     return result if keepdim else result.squeeze(dims)
@@ -394,9 +395,9 @@ _EUCLIDEAN_NORM = RowLoop("euclidean_norm")
 
 
 def _norm(values: Array, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
-    loop = _EUCLIDEAN_NORM.of(values) if ord == 2 and len(dims) == 1 < values.ndim else None
-    if loop is not None:
-        return loop(values, axis=dims[0], keepdims=keepdim)
+    found = reduced_by(_EUCLIDEAN_NORM, values, dims, keepdim) if ord == 2 else None
+    if found is not None:
+        return found
     if ord == 0:
         return np.count_nonzero(values, dims, keepdims=keepdim).astype(real_of(values.dtype))
     size = np.abs(values)
