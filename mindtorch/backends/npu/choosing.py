@@ -71,15 +71,15 @@ def _without_nan(choose: Callable, rule: Callable, input: Any, other: Any, out: 
     return finished(result, out)
 
 
-def fmax(input, other, out=None):
+def fmax(input: NpuArray, other: NpuArray, out: Any = None) -> NpuArray:
     return _without_nan(_maximum, _fmax_rule, input, other, out)
 
 
-def fmin(input, other, out=None):
+def fmin(input: NpuArray, other: NpuArray, out: Any = None) -> NpuArray:
     return _without_nan(_minimum, _fmin_rule, input, other, out)
 
 
-def copysign(input, other, out=None):
+def copysign(input: NpuArray, other: NpuArray, out: Any = None) -> NpuArray:
     result, input, other = _of_two(_float_rule, input, other, out)
     if not result.size:
         return finished(result, out)
@@ -91,7 +91,7 @@ def copysign(input, other, out=None):
     return finished(result, out)
 
 
-def lcm(input, other, out=None):
+def lcm(input: NpuArray, other: NpuArray, out: Any = None) -> NpuArray:
     """A product without the common factor; where both are zero that counts as one."""
     result, input, other = _of_two(_lcm_rule, input, other, out)
     if not result.size:
@@ -108,7 +108,7 @@ def lcm(input, other, out=None):
 _TRUNC = 1
 
 
-def angle(input, out=None):
+def angle(input: NpuArray, out: Any = None) -> NpuArray:
     """Zero or pi; of complex numbers the angle of the parts."""
     if out is not None:
         _angle_rule(input, out=out)
@@ -135,7 +135,7 @@ def _parts(array: NpuArray) -> tuple[NpuArray, NpuArray]:
     return real, array.part(array.shape, dtype, array.strides, start + dtype.itemsize)
 
 
-def entr(input, out=None):
+def entr(input: NpuArray, out: Any = None) -> NpuArray:
     """-x log(x); 0 for 0, and minus infinity below."""
     if out is not None:
         _entr_rule(input, out=out)

@@ -2,7 +2,7 @@
 
 from mindtorch._core.promotion import HALF, UINT8
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.array import new
+from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, placed_all, remembered, seed_and_offset
 from mindtorch.backends.npu.steps import FLOATS, contiguous, like, ones
@@ -16,7 +16,7 @@ _rule = remembered(rules.like("first_mask"))
 _on_cpu = kernel_for("native_dropout")
 
 
-def native_dropout(input, p, train):
+def native_dropout(input: NpuArray, p: float, train: bool | None) -> tuple[NpuArray, ...]:
     if input.dtype not in FLOATS or not input.size or not 0 <= p <= 1:
         return _on_cpu(input, p, train)
     result, mask = placed_all(_rule(input, p, train), input)
@@ -32,7 +32,7 @@ def native_dropout(input, p, train):
     return copied(result, room), mask
 
 
-def _bits(input, p):
+def _bits(input: NpuArray, p: float) -> NpuArray:
     """A bit for each element, rounded up to 128 of them."""
     bits = new(((input.size + 127) // 128 * 16,), UINT8, input.root.index)
     seed, offset = seed_and_offset(None, bits)

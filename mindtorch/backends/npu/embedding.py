@@ -39,8 +39,16 @@ def _forward(op: str, forward_only: bool) -> Callable:
     on_cpu = kernel_for(op)
 
     def kernel(
-        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
-    ):
+        weight: NpuArray,
+        indices: NpuArray,
+        offsets: NpuArray,
+        scale_grad_by_freq: bool,
+        mode: int,
+        sparse: bool,
+        per_sample_weights: NpuArray | None,
+        include_last_offset: bool,
+        padding_idx: int,
+    ) -> tuple[NpuArray, ...]:
         check_same_device(op, weight, indices, offsets, None, None, None, per_sample_weights)
         if not _takes(weight, indices, offsets, mode, per_sample_weights) or offsets.size <= include_last_offset:
             return on_cpu(
@@ -76,7 +84,7 @@ def _room(
     is_young = is_younger(weight.root.index)
     found = (bags, weight.shape[1]) if mode == MAX else (0,) if is_young else (bags,)
     sizes = (offsets.size if is_young else bags,)
-    integers = [like(indices, shape=shape) for shape in (indices.shape, sizes, found)]
+    integers = like(indices, shape=indices.shape), like(indices, shape=sizes), like(indices, shape=found)
     return like(weight, shape=(bags, weight.shape[1])), *integers
 
 
@@ -92,9 +100,19 @@ _per_sample_on_cpu = kernel_for("_embedding_bag_per_sample_weights_backward")
 
 
 def embedding_bag_backward(
-    grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode, sparse,
-    per_sample_weights, padding_idx,
-):  # fmt: skip
+    grad: NpuArray,
+    indices: NpuArray,
+    offsets: NpuArray,
+    offset2bag: NpuArray,
+    bag_size: NpuArray,
+    maximum_indices: NpuArray,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: NpuArray | None,
+    padding_idx: int,
+) -> NpuArray:
     given = (grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights, None, mode, sparse)
     check_same_device("_embedding_bag_backward", *given, per_sample_weights)
     if not _is_dense(grad, indices, offsets, scale_grad_by_freq, mode):
@@ -118,9 +136,17 @@ def _is_dense(grad: NpuArray, indices: NpuArray, bags: NpuArray, scaled: bool, m
 
 
 def embedding_bag_dense_backward(
-    grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode, per_sample_weights,
-    padding_idx,
-):  # fmt: skip
+    grad: NpuArray,
+    indices: NpuArray,
+    offset2bag: NpuArray,
+    bag_size: NpuArray,
+    maximum_indices: NpuArray,
+    num_weights: int,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: NpuArray | None,
+    padding_idx: int,
+) -> NpuArray:
     given = (grad, indices, offset2bag, bag_size, maximum_indices, num_weights, None, mode, per_sample_weights)
     check_same_device("_embedding_bag_dense_backward", *given)
     if not _is_dense(grad, indices, offset2bag, scale_grad_by_freq, mode):
@@ -167,7 +193,15 @@ def _to_maxima(grad: NpuArray, found: NpuArray, sizes: NpuArray, result: NpuArra
     return result
 
 
-def embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx):
+def embedding_bag_per_sample_weights_backward(
+    grad: NpuArray,
+    weight: NpuArray,
+    indices: NpuArray,
+    offsets: NpuArray,
+    offset2bag: NpuArray,
+    mode: int,
+    padding_idx: int,
+) -> NpuArray:
     check_same_device("_embedding_bag_per_sample_weights_backward", grad, weight, indices, offsets, offset2bag)
     if mode != SUM or grad.dtype != weight.dtype or not _is_dense(grad, indices, offsets, False, mode):
         return _per_sample_on_cpu(grad, weight, indices, offsets, offset2bag, mode, padding_idx)

@@ -1,13 +1,16 @@
 """Making arrays of the NPU by hand, and copies: within a device, between two, and from and to the CPU."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch._core import geometry, state
 from mindtorch._core.device import as_device
+from mindtorch._core.device import device as Device
 from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import layout as Layout
 from mindtorch._core.memory_format import checked_format, contiguous_format, memory_format, preserve_format
 from mindtorch._core.strided import formatted_strides
 from mindtorch.backends.fallback import array_from_host
@@ -30,7 +33,15 @@ def _dtype(wanted: Dtype | None) -> np.dtype:
     return state.default_dtype.numpy if wanted is None else wanted.numpy
 
 
-def empty(size, dtype, layout, device, pin_memory, memory_format, out=None):
+def empty(
+    size: Sequence[int],
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: memory_format | None,
+    out: Any = None,
+) -> NpuArray:
     wanted = _dtype(dtype) if out is None else out.dtype
     strides = _formatted(tuple(size), wanted, memory_format)
     if out is not None:
@@ -45,13 +56,27 @@ def _formatted(size: tuple[int, ...], dtype: np.dtype, wanted: memory_format | N
     return formatted_strides(size, dtype.itemsize, checked_format(wanted, "empty"))
 
 
-def empty_strided(size, stride, dtype, layout, device, pin_memory):
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+) -> NpuArray:
     wanted = _dtype(dtype)
     geometry.check_sizes(size)
     return new(tuple(size), wanted, index_of(device), tuple([step * wanted.itemsize for step in stride]))
 
 
-def empty_like(input, dtype, layout, device, pin_memory, memory_format):
+def empty_like(
+    input: NpuArray,
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: memory_format | None,
+) -> Any:
     wanted = input.dtype if dtype is None else dtype.numpy
     place = input.device if device is None else as_device(device)
     strides = _strides_like(input, memory_format)
@@ -71,15 +96,37 @@ def _strides_like(input: NpuArray, wanted: memory_format | None) -> tuple[int, .
     return formatted_strides(input.shape, 1, checked_format(wanted, "empty_like"))
 
 
-def zeros_like(input, dtype, layout, device, pin_memory, memory_format):
+def zeros_like(
+    input: NpuArray,
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: memory_format | None,
+) -> Any:
     return _filled(empty_like(input, dtype, layout, device, pin_memory, memory_format), 0)
 
 
-def ones_like(input, dtype, layout, device, pin_memory, memory_format):
+def ones_like(
+    input: NpuArray,
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: memory_format | None,
+) -> Any:
     return _filled(empty_like(input, dtype, layout, device, pin_memory, memory_format), 1)
 
 
-def full_like(input, fill_value, dtype, layout, device, pin_memory, memory_format):
+def full_like(
+    input: NpuArray,
+    fill_value: Any,
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: memory_format | None,
+) -> Any:
     array = empty_like(input, dtype, layout, device, pin_memory, memory_format)
     return kernel_table("fill.Scalar")[type(array)](array, fill_value, out=array)
 
@@ -96,7 +143,7 @@ def _filled(array: Any, value: int) -> Any:
 # -------------------- copies --------------------
 
 
-def copy(input, other, non_blocking):
+def copy(input: Any, other: Any, non_blocking: bool) -> Any:
     """Write `other`, broadcast and converted, to `input`; one of them is on an NPU."""
     if type(input) is not NpuArray:
         return _to_cpu(input, other, non_blocking)
@@ -173,7 +220,15 @@ def _on_another(src: NpuArray, index: int) -> NpuArray:
     return target
 
 
-def to_copy(input, dtype, layout, device, pin_memory, non_blocking, memory_format):
+def to_copy(
+    input: NpuArray,
+    dtype: Dtype | None,
+    layout: Layout | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    non_blocking: bool,
+    memory_format: memory_format | None,
+) -> Any:
     place = input.device if device is None else as_device(device)
     if place.type == "cpu":
         on_cpu = kernel_table("_to_copy")[np.ndarray]

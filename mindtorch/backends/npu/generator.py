@@ -92,7 +92,9 @@ class NpuGenerator(Generator):
     def draws(self, *sizes: int) -> NoReturn:
         raise wrong_generator("cpu", self)
 
-    narrow_draws = wide_draws = window = draws
+    narrow_draws: Any = draws
+    wide_draws: Any = draws
+    window: Any = draws
     spare_normal = property(draws)
 
 

@@ -38,7 +38,7 @@ _zero = aclnn("aclnnInplaceZero", "T")
 # -------------------- sizes that numbers decide --------------------
 
 
-def nonzero(input, out=None):
+def nonzero(input: NpuArray, out: Any = None) -> NpuArray:
     count, ndim = input.size, input.ndim
     places = new((count, ndim), INT64, input.root.index)
     if count and ndim:
@@ -62,7 +62,7 @@ def _transposed_layout(places: NpuArray) -> NpuArray:
     return copied(new(places.shape, places.dtype, places.root.index, strides), places)
 
 
-def masked_select(input, mask, out=None):
+def masked_select(input: NpuArray, mask: NpuArray, out: Any = None) -> NpuArray:
     if mask.dtype != BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     input, mask = operands(input, mask)
@@ -78,7 +78,7 @@ def masked_select(input, mask, out=None):
 # -------------------- index and index_put --------------------
 
 
-def index(input, indices, out=None):
+def index(input: NpuArray, indices: Sequence[NpuArray | None], out: Any = None) -> NpuArray:
     picked = _positions(indices, input)
     result = placed(_index_rule(input, picked, out=out), input)
     if result.size:
@@ -86,7 +86,9 @@ def index(input, indices, out=None):
     return result if out is None else delivered(result, out)
 
 
-def index_put(input, indices, values, accumulate, out=None):
+def index_put(
+    input: NpuArray, indices: Sequence[NpuArray | None], values: NpuArray, accumulate: bool, out: Any = None
+) -> NpuArray:
     target = input if out is input else copied(_target(input, out), input)
     check_apart(target, values, *indices)
     if values.dtype != input.dtype:
@@ -166,7 +168,7 @@ def _without_gaps(indices: Sequence[NpuArray | None], input: NpuArray) -> list[N
 # -------------------- joining, scattering --------------------
 
 
-def cat(tensors, dim, out=None):
+def cat(tensors: Sequence[NpuArray], dim: int, out: Any = None) -> NpuArray:
     kept = [each for each in tensors if each.shape != (0,)] or [tensors[0]]
     dtype = common_dtype(*tensors)
     first = next(each for each in kept if type(each) is NpuArray)
@@ -188,7 +190,9 @@ _SUM = 1
 _scatter_on_cpu = kernel_for("scatter_reduce.two")
 
 
-def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
+def scatter_reduce(
+    input: NpuArray, dim: int, index: NpuArray, src: NpuArray, reduce: str, include_self: bool, out: Any = None
+) -> NpuArray:
     if reduce != "sum":  # the others are not on all chips
         return _scatter_on_cpu(input, dim, index, src, reduce, include_self, out=out)
     result = placed(_scatter_rule(input, dim, index, src, reduce, include_self, out=out), input)
@@ -214,19 +218,21 @@ def _view(op: str) -> Any:
     return kernel_table(op)[MetaArray]
 
 
-def select_backward(grad_output, input_sizes, dim, index):
+def select_backward(grad_output: NpuArray, input_sizes: Sequence[int], dim: int, index: int) -> NpuArray:
     return _spread(grad_output, input_sizes, _view("select.int"), dim, index)
 
 
-def slice_backward(grad_output, input_sizes, dim, start, end, step):
+def slice_backward(
+    grad_output: NpuArray, input_sizes: Sequence[int], dim: int, start: int, end: int, step: int
+) -> NpuArray:
     return _spread(grad_output, input_sizes, _view("slice.Tensor"), dim, start, end, step)
 
 
-def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+def diagonal_backward(grad_output: NpuArray, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int) -> NpuArray:
     return _spread(grad_output, input_sizes, _view("diagonal"), offset, dim1, dim2)
 
 
-def diag_embed(input, offset, dim1, dim2):
+def diag_embed(input: NpuArray, offset: int, dim1: int, dim2: int) -> NpuArray:
     shape = view_geometry.diag_embed_shape(input.shape, offset, dim1, dim2)
     return _spread(input, shape, _view("diagonal"), offset, dim1, dim2)
 
@@ -234,7 +240,7 @@ def diag_embed(input, offset, dim1, dim2):
 _unfold_backward_on_cpu = kernel_for("unfold_backward")
 
 
-def unfold_backward(grad_in, input_sizes, dim, size, step):
+def unfold_backward(grad_in: NpuArray, input_sizes: Sequence[int], dim: int, size: int, step: int) -> NpuArray:
     """ACLNN has windows in the last two dimensions only, and takes no strided gradient."""
     if grad_in.dtype not in FLOATS or not grad_in.size or not input_sizes:
         return _unfold_backward_on_cpu(grad_in, input_sizes, dim, size, step)

@@ -28,11 +28,13 @@ _svd_on_cpu = kernel_for("_linalg_svd")
 _solve_triangular_on_cpu = cpu_kernel_for("linalg_solve_triangular")
 
 
-def inv_ex(A, check_errors=False, out=None):
+def inv_ex(A: NpuArray, check_errors: bool = False, out: Any = None) -> tuple[NpuArray, ...]:
     return _factored(_inverse, _inv_rule, (), _inv_ex_on_cpu, A, (check_errors,), out)
 
 
-def cholesky_ex(input, upper=False, check_errors=False, out=None):
+def cholesky_ex(
+    input: NpuArray, upper: bool = False, check_errors: bool = False, out: Any = None
+) -> tuple[NpuArray, ...]:
     return _factored(_cholesky, _cholesky_rule, (upper,), _cholesky_ex_on_cpu, input, (upper, check_errors), out)
 
 
@@ -63,7 +65,9 @@ def _note_failures(result: NpuArray, info: NpuArray) -> None:
     copied(info, failed)
 
 
-def svd(A, full_matrices=False, compute_uv=True, driver=None, out=None):
+def svd(
+    A: NpuArray, full_matrices: bool = False, compute_uv: bool = True, driver: str | None = None, out: Any = None
+) -> tuple[NpuArray, ...]:
     """ACLNN gives V, not its transpose."""
     if A.dtype.kind in "biuc" or driver is not None or not A.size:
         return _svd_on_cpu(A, full_matrices, compute_uv, driver, out=out)
@@ -83,7 +87,9 @@ def _transposed(array: NpuArray) -> NpuArray:
     return array.part((*shape[:-2], *shape[:-3:-1]), array.dtype, (*strides[:-2], *strides[:-3:-1]), array.byte_offset)
 
 
-def solve_triangular(input, B, upper, left=True, unitriangular=False, out=None):
+def solve_triangular(
+    input: NpuArray, B: NpuArray, upper: bool, left: bool = True, unitriangular: bool = False, out: Any = None
+) -> NpuArray:
     """From the right the transposed system is solved."""
     meta = _solve_triangular_rule(input, B, upper, left, unitriangular)
     if input.dtype != B.dtype:

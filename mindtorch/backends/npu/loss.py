@@ -67,7 +67,9 @@ def _shown(array: NpuArray) -> NpuArray:
 def _forward(op: str, call: Callable, rule: Callable, ranks: Sequence[int]) -> Callable:
     on_cpu = kernel_for(op)
 
-    def kernel(input, target, weight, reduction, ignore_index, out=None):
+    def kernel(
+        input: NpuArray, target: NpuArray, weight: NpuArray | None, reduction: int, ignore_index: int, out: Any = None
+    ) -> tuple[NpuArray, ...]:
         if not _takes(input, target, weight, ranks):
             return on_cpu(input, target, weight, reduction, ignore_index, out=out)
         results = placed_all(rule(input, target, weight, reduction, ignore_index, out=out), input)
@@ -83,7 +85,16 @@ def _forward(op: str, call: Callable, rule: Callable, ranks: Sequence[int]) -> C
 def _backward(op: str, call: Callable, ranks: Sequence[int]) -> Callable:
     on_cpu, rule = kernel_for(op), remembered(rules.like_second("first"), op)
 
-    def kernel(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
+    def kernel(
+        grad_output: NpuArray,
+        input: NpuArray,
+        target: NpuArray,
+        weight: NpuArray | None,
+        reduction: int,
+        ignore_index: int,
+        total_weight: NpuArray,
+        out: Any = None,
+    ) -> NpuArray:
         shape = target.shape if reduction == _NONE else ()
         fits = grad_output.dtype == input.dtype and grad_output.shape == shape and total_weight.size == 1
         if not fits or not _takes(input, target, weight, ranks):
@@ -106,7 +117,9 @@ nll_loss2d_backward = _backward("nll_loss2d_backward", _nll2d_backward, (4,))
 # -------------------- binary cross entropy --------------------
 
 
-def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
+def binary_cross_entropy_with_logits(
+    input: NpuArray, target: NpuArray, weight: NpuArray | None, pos_weight: NpuArray | None, reduction: int
+) -> NpuArray:
     """ACLNN wants logits and targets of one shape and dtype, torch broadcasts and converts them."""
     result = placed(_logits_rule(input, target, weight, pos_weight, reduction), input)
     dtype = common_dtype(*[each for each in (input, target, weight, pos_weight) if each is not None])
@@ -140,7 +153,14 @@ def _takes_sequences(
     return targets.ndim == 2 and targets.shape[0] == batch and targets.shape[1] >= max(target_lengths)
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
+def ctc_loss(
+    log_probs: NpuArray,
+    targets: NpuArray,
+    input_lengths: Sequence[int],
+    target_lengths: Sequence[int],
+    blank: int,
+    zero_infinity: bool,
+) -> tuple[NpuArray, ...]:
     """ACLNN's `zeroInfinity` changes the losses, torch's only the gradient: it is left to the backward."""
     check_same_device("_ctc_loss", log_probs, targets)
     if not _takes_sequences(log_probs, targets, input_lengths, target_lengths, blank):
@@ -156,8 +176,16 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infi
 
 
 def ctc_loss_backward(
-    grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
-):
+    grad: NpuArray,
+    log_probs: NpuArray,
+    targets: NpuArray,
+    input_lengths: Sequence[int],
+    target_lengths: Sequence[int],
+    neg_log_likelihood: NpuArray,
+    log_alpha: NpuArray,
+    blank: int,
+    zero_infinity: bool,
+) -> NpuArray:
     given = (grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha)
     check_same_device("_ctc_loss_backward", *given)
     if not _takes_sequences(log_probs, targets, input_lengths, target_lengths, blank) or not _fits(*given):
@@ -183,7 +211,14 @@ _tensors_on_cpu = kernel_for("_ctc_loss.Tensor")
 _tensors_backward_on_cpu = kernel_for("_ctc_loss_backward.Tensor")
 
 
-def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
+def ctc_loss_tensor(
+    log_probs: NpuArray,
+    targets: NpuArray,
+    input_lengths: NpuArray,
+    target_lengths: NpuArray,
+    blank: int,
+    zero_infinity: bool,
+) -> tuple[NpuArray, ...]:
     check_same_device("_ctc_loss.Tensor", log_probs, targets, input_lengths, target_lengths)
     if not _are_integral(input_lengths, target_lengths):
         return _tensors_on_cpu(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
@@ -191,14 +226,22 @@ def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, ze
 
 
 def ctc_loss_backward_tensor(
-    grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
-):
+    grad: NpuArray,
+    log_probs: NpuArray,
+    targets: NpuArray,
+    input_lengths: NpuArray,
+    target_lengths: NpuArray,
+    neg_log_likelihood: NpuArray,
+    log_alpha: NpuArray,
+    blank: int,
+    zero_infinity: bool,
+) -> NpuArray:
     saved = (neg_log_likelihood, log_alpha, blank, zero_infinity)
     check_same_device("_ctc_loss_backward.Tensor", grad, log_probs, targets, input_lengths, target_lengths, *saved)
     if not _are_integral(input_lengths, target_lengths):
         return _tensors_backward_on_cpu(grad, log_probs, targets, input_lengths, target_lengths, *saved)
-    lengths = _numbers(input_lengths), _numbers(target_lengths)
-    return ctc_loss_backward(grad, log_probs, targets, *lengths, *saved)
+    inputs, labels = _numbers(input_lengths), _numbers(target_lengths)
+    return ctc_loss_backward(grad, log_probs, targets, inputs, labels, *saved)
 
 
 def _are_integral(*lengths: Any) -> bool:

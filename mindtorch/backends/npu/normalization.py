@@ -1,5 +1,6 @@
 """Batch normalization on the NPU by hand. Of a batch A2 and A3 save the variance, torch the reciprocal deviation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,17 @@ _forward_on_cpu = kernel_for("native_batch_norm")
 _backward_on_cpu = kernel_for("native_batch_norm_backward")
 
 
-def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
+def native_batch_norm(
+    input: NpuArray,
+    weight: NpuArray | None,
+    bias: NpuArray | None,
+    running_mean: NpuArray | None,
+    running_var: NpuArray | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    out: Any = None,
+) -> tuple[NpuArray, ...]:
     if not _takes(input, weight, bias, running_mean, running_var):
         return _forward_on_cpu(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     shaped = _rule(input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
@@ -61,11 +72,20 @@ def _variance(invstd: NpuArray, eps: float) -> NpuArray:
 
 
 def native_batch_norm_backward(
-    grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
-):
-    used = (save_mean, save_invstd) if train else (running_mean, running_var)
+    grad_out: NpuArray,
+    input: NpuArray,
+    weight: NpuArray | None,
+    running_mean: NpuArray | None,
+    running_var: NpuArray | None,
+    save_mean: NpuArray | None,
+    save_invstd: NpuArray | None,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> tuple[NpuArray | None, ...]:
+    mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     is_right = grad_out.shape == input.shape and grad_out.dtype == input.dtype
-    if not is_right or any([each is None for each in used]) or not _takes(input, weight, *used):
+    if not is_right or mean is None or spread is None or not _takes(input, weight, mean, spread):
         return _backward_on_cpu(
             grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
         )
@@ -73,8 +93,8 @@ def native_batch_norm_backward(
         grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
     )
     if train and not is_younger(input.root.index):
-        save_invstd = _variance(save_invstd, eps)
-    kind = used[0].dtype  # all are of one dtype there: that of the statistics, which may be wider
+        save_invstd = _variance(spread, eps)
+    kind = mean.dtype  # all are of one dtype there: that of the statistics, which may be wider
     of_input, of_weight, of_bias = placed_all(shaped, input)
     grads = [None if each is None else like(each, kind) for each in (of_weight, of_bias)]
     target = of_input if of_input is None or of_input.dtype == kind else like(of_input, kind)

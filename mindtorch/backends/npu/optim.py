@@ -1,5 +1,6 @@
 """Steps of optimizers on the NPU by hand: one launch for each parameter."""
 
+from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn
 from mindtorch.backends.npu.steps import FLOATS, in_one_dim
@@ -9,7 +10,19 @@ _adamw = aclnn("aclnnApplyAdamWV2", "TTTTTTfffffbb")
 _adamw_on_cpu = kernel_for("_adamw_step_")
 
 
-def adamw_step(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, beta1, beta2, weight_decay, eps):
+def adamw_step(
+    input: NpuArray,
+    exp_avg: NpuArray,
+    exp_avg_sq: NpuArray,
+    max_exp_avg_sq: NpuArray | None,
+    gradient: NpuArray,
+    step: NpuArray,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    eps: float,
+) -> NpuArray:
     kept = [exp_avg, exp_avg_sq] if max_exp_avg_sq is None else [exp_avg, exp_avg_sq, max_exp_avg_sq]
     fits = all([each.shape == input.shape and each.dtype == input.dtype for each in (*kept, gradient)])
     if not fits or input.dtype not in FLOATS or not input.size:

@@ -1,6 +1,7 @@
 """Padding by reflection and repetition on the NPU by hand: ACLNN pads by what is not negative, the rest is cut off."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
@@ -34,7 +35,7 @@ def _forward(op: str, function: str) -> Callable:
     call = aclnn(function, "TIT")
     rule = remembered(rules.padded("first"), op)
 
-    def kernel(input, padding, out=None):
+    def kernel(input: NpuArray, padding: Sequence[int], out: Any = None) -> NpuArray:
         result = placed(rule(input, padding, out=out), input)
         if min(padding) >= 0:
             call(input, padding, result)
@@ -53,7 +54,7 @@ def _backward(op: str, function: str) -> Callable:
     call = aclnn(function, "TTIT")
     on_cpu, rule = kernel_for(op), remembered(rules.like_second("first"), op)
 
-    def kernel(grad_output, input, padding, out=None):
+    def kernel(grad_output: NpuArray, input: NpuArray, padding: Sequence[int], out: Any = None) -> NpuArray:
         if input.dtype.kind == "c":
             return on_cpu(grad_output, input, padding, *(() if out is None else (out,)))
         result = placed(rule(grad_output, input, padding, out=out), input)

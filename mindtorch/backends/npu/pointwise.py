@@ -1,11 +1,12 @@
 """Pointwise ops on the NPU by hand: what takes two calls of ACLNN, or none for some dtypes."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.array import new
+from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.choosing import angle as angle
 from mindtorch.backends.npu.choosing import copysign as copysign
 from mindtorch.backends.npu.fallback import kernel_for
@@ -32,7 +33,7 @@ _prelu_on_cpu = kernel_for("_prelu_kernel")
 _conj_on_cpu = kernel_for("_conj_physical")
 
 
-def sgn(input, out=None):
+def sgn(input: NpuArray, out: Any = None) -> NpuArray:
     if input.dtype.kind == "c":
         return _sgn_on_cpu(input, out=out)
     result = placed(_sgn_rule(input, out=out), input)
@@ -40,13 +41,13 @@ def sgn(input, out=None):
     return result if out is None else delivered(result, out)
 
 
-def conj_physical(input):
+def conj_physical(input: NpuArray) -> NpuArray:
     if input.dtype.kind == "c":
         return _conj_on_cpu(input)
     return copied(placed(_conj_rule(input), input), input)
 
 
-def isinf(input):
+def isinf(input: NpuArray) -> NpuArray:
     """Whether the absolute value is infinite."""
     if input.dtype.kind == "c":
         return _isinf_on_cpu(input)
@@ -61,7 +62,9 @@ def isinf(input):
     return result
 
 
-def nan_to_num(input, nan, posinf, neginf, out=None):
+def nan_to_num(
+    input: NpuArray, nan: float | None, posinf: float | None, neginf: float | None, out: Any = None
+) -> NpuArray:
     if input.dtype.kind == "c" or input.dtype.kind in "biu" or input.dtype == np.float64:
         return _nan_to_num_on_cpu(input, nan, posinf, neginf, out=out)  # ACLNN's numbers are of single precision
     result = placed(_nan_to_num_rule(input, nan, posinf, neginf, out=out), input)
@@ -71,7 +74,7 @@ def nan_to_num(input, nan, posinf, neginf, out=None):
     return result if out is None else delivered(result, out)
 
 
-def prelu(input, weight):
+def prelu(input: NpuArray, weight: NpuArray) -> NpuArray:
     """ACLNN takes one weight, or one for each channel, in one dimension."""
     channels = weight.size
     is_scalar = weight.shape[:1] in ((1,), ())

@@ -4,6 +4,7 @@ Of ACLNN's functions only those for volumes give indices, and take NaN, on all c
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from mindtorch._core.promotion import INT32, INT64
 from mindtorch.backends.cpu.pooling.pooling import Window, window_of
@@ -48,7 +49,15 @@ def _takes(input: NpuArray, dilation: Sequence[int]) -> bool:
 def _max_pool(op: str, dims: int, rule: Callable) -> Callable:
     on_cpu = kernel_for(f"{op}_with_indices")
 
-    def kernel(input, kernel_size, stride, padding, dilation, ceil_mode, out=None):
+    def kernel(
+        input: Any,
+        kernel_size: list[int],
+        stride: list[int],
+        padding: list[int],
+        dilation: list[int],
+        ceil_mode: bool,
+        out: Any = None,
+    ) -> tuple[NpuArray, ...]:
         if not _takes(input, dilation):
             return on_cpu(input, kernel_size, stride, padding, dilation, ceil_mode, out=out)
         window = window_of(input, op, kernel_size, stride, padding, dilation, ceil_mode)
@@ -68,7 +77,17 @@ def _max_pool_backward(op: str, dims: int) -> Callable:
     name = f"{op}_with_indices_backward"
     on_cpu, rule = kernel_for(name), remembered(rules.like_second("first"), name)
 
-    def kernel(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=None):
+    def kernel(
+        grad_output: NpuArray,
+        input: Any,
+        kernel_size: list[int],
+        stride: list[int],
+        padding: list[int],
+        dilation: list[int],
+        ceil_mode: bool,
+        indices: NpuArray,
+        out: Any = None,
+    ) -> NpuArray:
         window = window_of(input, op, kernel_size, stride, padding, dilation, ceil_mode)
         shape = (*input.shape[:-dims], *window.size)
         if not _takes(input, dilation) or not _fits(grad_output, input, indices, shape):
@@ -95,7 +114,16 @@ max_pool3d_with_indices = _max_pool("max_pool3d", 3, _volumes_rule)
 _volumes_backward = _max_pool_backward("max_pool3d", 3)
 
 
-def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
+def max_pool3d_with_indices_backward(
+    grad_output: NpuArray,
+    input: NpuArray,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+    indices: NpuArray,
+) -> NpuArray:
     return _volumes_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices)
 
 
@@ -105,7 +133,7 @@ _adaptive_on_cpu = kernel_for("adaptive_max_pool3d")
 _adaptive_backward_on_cpu = kernel_for("adaptive_max_pool3d_backward")
 
 
-def adaptive_max_pool3d(input, output_size, out=None):
+def adaptive_max_pool3d(input: NpuArray, output_size: Sequence[int], out: Any = None) -> tuple[NpuArray, ...]:
     is_right = input.ndim in (4, 5) and 0 not in input.shape[-4:] and len(output_size) == 3 and min(output_size) > 0
     if not is_right or input.dtype not in FLOATS:
         return _adaptive_on_cpu(input, output_size, out=out)
@@ -118,7 +146,7 @@ def adaptive_max_pool3d(input, output_size, out=None):
     return results if out is None else delivered_all(results, out)
 
 
-def adaptive_max_pool3d_backward(grad_output, input, indices):
+def adaptive_max_pool3d_backward(grad_output: NpuArray, input: NpuArray, indices: NpuArray) -> NpuArray:
     is_right = input.ndim in (4, 5) and 0 not in input.shape[-4:] and grad_output.shape[:-3] == input.shape[:-3]
     if not is_right or input.dtype not in FLOATS or not _fits(grad_output, input, indices, indices.shape):
         return _adaptive_backward_on_cpu(grad_output, input, indices)

@@ -58,10 +58,17 @@ def _room(results: Sequence[NpuArray | None], narrow: Sequence[np.dtype]) -> lis
 
 def _rounded(results: Sequence[NpuArray | None], found: Sequence[NpuArray | None]) -> tuple[NpuArray | None, ...]:
     """The results, with what was found in another precision."""
-    return tuple([None if own is None else copied(own, other) for own, other in zip(results, found, strict=True)])
+    pairs = zip(results, found, strict=True)
+    return tuple([None if own is None or other is None else copied(own, other) for own, other in pairs])
 
 
-def lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias):
+def lstm_cell(
+    input_gates: NpuArray,
+    hidden_gates: NpuArray,
+    cx: NpuArray,
+    input_bias: NpuArray | None,
+    hidden_bias: NpuArray | None,
+) -> tuple[NpuArray | None, ...]:
     """ACLNN takes both biases or none. The gates lie in torch's order: so its kernel has them, if not its page."""
     given = (input_gates, hidden_gates, cx, input_bias, hidden_bias)
     has_both = (input_bias is None) == (hidden_bias is None)
@@ -76,7 +83,9 @@ def lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias):
     return results
 
 
-def lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias):
+def lstm_cell_backward(
+    grad_hy: NpuArray | None, grad_cy: NpuArray | None, cx: NpuArray, cy: NpuArray, workspace: NpuArray, has_bias: bool
+) -> tuple[NpuArray | None, ...]:
     given = (grad_hy, grad_cy, cx, cy, workspace)
     right = cx.shape == cy.shape and cx.size and workspace.shape == (cx.shape[0], 4 * cx.shape[1])
     is_wanted = grad_hy is not None or grad_cy is not None
@@ -105,7 +114,13 @@ def _with_bias(gates: NpuArray, bias: NpuArray | None) -> NpuArray:
     return gates if bias is None else _made(_add, gates, bias, 1)
 
 
-def gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias):
+def gru_cell(
+    input_gates: NpuArray,
+    hidden_gates: NpuArray,
+    hx: NpuArray,
+    input_bias: NpuArray | None,
+    hidden_bias: NpuArray | None,
+) -> tuple[NpuArray | None, ...]:
     """The next state, and what the step back needs: both gates, the new content, the state, its part of the content."""
     given = (input_gates, hidden_gates, hx, input_bias, hidden_bias)
     right = hx.ndim == 2 and input_gates.shape == hidden_gates.shape == (hx.shape[0], 3 * hx.shape[1]) and hx.size
@@ -142,7 +157,7 @@ def _gru_step(
     _add(result, new, 1, result)
 
 
-def gru_cell_backward(grad_hy, workspace, has_bias):
+def gru_cell_backward(grad_hy: NpuArray, workspace: NpuArray, has_bias: bool) -> tuple[NpuArray | None, ...]:
     right = grad_hy.ndim == 2 and workspace.shape == (grad_hy.shape[0], 5 * grad_hy.shape[-1]) and grad_hy.size
     if not right or grad_hy.dtype not in FLOATS or not _alike(grad_hy, workspace):
         return _gru_backward_on_cpu(grad_hy, workspace, has_bias)

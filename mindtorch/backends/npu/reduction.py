@@ -1,6 +1,6 @@
 """Reductions on the NPU by hand: what ACLNN does for some arguments only, or with a size that numbers decide."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,11 @@ _search_number_rule = remembered(rules.searchsorted("first"), "searchsorted.Scal
 # -------------------- places of extremes --------------------
 
 
-def argmax(input, dim, keepdim, out=None):
+def argmax(input: NpuArray, dim: int | None, keepdim: bool, out: Any = None) -> NpuArray:
     return _place(_argmax, _argmax_rule, input, dim, keepdim, out)
 
 
-def argmin(input, dim, keepdim, out=None):
+def argmin(input: NpuArray, dim: int | None, keepdim: bool, out: Any = None) -> NpuArray:
     return _place(_argmin, _argmin_rule, input, dim, keepdim, out)
 
 
@@ -84,7 +84,9 @@ def _whole(correction: Any) -> int | None:
 def _spread(call: Callable, op: str) -> Callable:
     on_cpu, rule = kernel_for(op), remembered(rules.reduce("complex_to_real"), op)
 
-    def kernel(input, dim, correction, keepdim, out=None):
+    def kernel(
+        input: NpuArray, dim: Sequence[int] | None, correction: float | None, keepdim: bool, out: Any = None
+    ) -> NpuArray:
         number = _whole(correction)
         if number is None or input.dtype.kind == "c":
             return on_cpu(input, dim, correction, keepdim, out=out)
@@ -98,7 +100,9 @@ def _spread(call: Callable, op: str) -> Callable:
 def _spread_with_mean(call: Callable, op: str) -> Callable:
     on_cpu, rule = kernel_for(op), remembered(rules.spread_and_mean("first"), op)
 
-    def kernel(input, dim, correction, keepdim):
+    def kernel(
+        input: NpuArray, dim: Sequence[int] | None, correction: float | None, keepdim: bool
+    ) -> tuple[NpuArray, ...]:
         number = _whole(correction)
         if number is None or input.dtype.kind == "c":
             return on_cpu(input, dim, correction, keepdim)
@@ -115,7 +119,7 @@ var_mean = _spread_with_mean(_var_mean, "var_mean.correction")
 std_mean = _spread_with_mean(_std_mean, "std_mean.correction")
 
 
-def topk(input, k, dim, largest, sorted, out=None):
+def topk(input: NpuArray, k: int, dim: int, largest: bool, sorted: bool, out: Any = None) -> tuple[NpuArray, ...]:
     """Of an array without dimensions there is always one."""
     values, indices = placed_all(_topk_rule(input, k, dim, largest, sorted, out=out), input)
     if input.ndim:
@@ -131,7 +135,7 @@ def topk(input, k, dim, largest, sorted, out=None):
 _bincount_on_cpu = cpu_kernel_for("bincount")
 
 
-def bincount(input, weights, minlength):
+def bincount(input: NpuArray, weights: NpuArray | None, minlength: int) -> NpuArray:
     is_right = input.ndim == 1 and input.dtype.kind in "iu" and minlength >= 0
     if not is_right or (weights is not None and weights.shape != input.shape):
         return _bincount_on_cpu(input, weights, minlength)  # which says what is wrong
@@ -157,7 +161,7 @@ def _extremes(input: NpuArray) -> list:
 _histc_on_cpu = cpu_kernel_for("histc")
 
 
-def histc(input, bins, min, max, out=None):
+def histc(input: NpuArray, bins: int, min: float, max: float, out: Any = None) -> NpuArray:
     result = placed(_histc_rule(input, bins, min, max, out=out), input)
     if min == max and input.size and not np.isfinite(_extremes(input)).all():
         return _histc_on_cpu(input, bins, min, max, out=out)  # which says what the bounds are
@@ -165,7 +169,15 @@ def histc(input, bins, min, max, out=None):
     return result if out is None else delivered(result, out)
 
 
-def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=None):
+def searchsorted(
+    sorted_sequence: NpuArray,
+    input: NpuArray,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: NpuArray | None,
+    out: Any = None,
+) -> NpuArray:
     sorted_sequence, input = operands(sorted_sequence, input)
     result = placed(_search_rule(sorted_sequence, input, out_int32, right, side, sorter, out=out), sorted_sequence)
     if result.size:
@@ -173,7 +185,15 @@ def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=Non
     return result if out is None else delivered(result, out)
 
 
-def searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, out=None):
+def searchsorted_number(
+    sorted_sequence: NpuArray,
+    input: float,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: NpuArray | None,
+    out: Any = None,
+) -> NpuArray:
     meta = _search_number_rule(sorted_sequence, input, out_int32, right, side, sorter, out=out)
     result = placed(meta, sorted_sequence)
     _search_number(sorted_sequence, input, out_int32, right or side == "right", sorter, result)

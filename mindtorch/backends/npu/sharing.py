@@ -43,7 +43,8 @@ def check_copy(target: NpuArray, source: NpuArray) -> None:
 
 
 def _is_pointwise(op: str) -> bool:
-    return bool(op) and "pointwise" in find_op(op).tags
+    entry = find_op(op) if op else None
+    return entry is not None and "pointwise" in entry.tags
 
 
 def _place_of(array: NpuArray) -> tuple:

@@ -1,6 +1,9 @@
 """Special functions on the NPU by hand: what ACLNN has for operands of one floating dtype only."""
 
+from typing import Any
+
 from mindtorch.backends.meta import rules
+from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.choosing import entr as entr
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, delivered, operands, placed, remembered
@@ -12,7 +15,7 @@ _rule = remembered(rules.broadcast("int_to_float"), "special_xlog1py")
 _xlog1py_on_cpu = kernel_for("special_xlog1py")
 
 
-def xlog1py(input, other, out=None):
+def xlog1py(input: NpuArray, other: NpuArray, out: Any = None) -> NpuArray:
     input, other = operands(input, other)
     shaped = _rule(input, other)
     if shaped.dtype not in FLOATS:

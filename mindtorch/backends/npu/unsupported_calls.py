@@ -47,5 +47,12 @@ def _in_its_place(error: Exception, op: str, args: tuple, given: dict[str, Any],
 def _overload(ops: Sequence[str], args: tuple) -> str:
     """Which of the ops that share a kernel was called: the one with tensors where there are arrays."""
     arrays = [isinstance(value, DeviceArray) for value in args]
-    fitting = [op for op in ops if [each.element == "Tensor" for each in find_op(op).schema.arguments] == arrays]
+    fitting = [op for op in ops if _takes_tensors(op) == arrays]
     return fitting[0] if fitting else ops[0]
+
+
+def _takes_tensors(op: str) -> list[bool]:
+    """Of each argument, whether it is a tensor."""
+    entry = find_op(op)
+    assert entry is not None
+    return [each.element == "Tensor" for each in entry.schema.arguments]

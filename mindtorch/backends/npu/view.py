@@ -11,16 +11,24 @@ _copy = aclnn("aclnnInplaceCopy", "TT")
 _like_rule = rules.like("first")
 
 
-def select_scatter(input, src, dim, index):
+def select_scatter(input: NpuArray, src: NpuArray, dim: int, index: int) -> NpuArray:
     return _replaced("select.int", input, src, dim, index)
 
 
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1, out=None):
+def slice_scatter(
+    input: NpuArray,
+    src: NpuArray,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+    out: Any = None,
+) -> NpuArray:
     result = _replaced("slice.Tensor", input, src, dim, start, end, step)
     return result if out is None else delivered(result, out)
 
 
-def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+def diagonal_scatter(input: NpuArray, src: NpuArray, offset: int = 0, dim1: int = 0, dim2: int = 1) -> NpuArray:
     return _replaced("diagonal", input, src, offset, dim1, dim2)
 
 

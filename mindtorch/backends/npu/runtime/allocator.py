@@ -386,7 +386,8 @@ class Pool:
 
     def _chains(self) -> Iterator[list[Block]]:
         for first in list(self._segments.values()):
-            blocks, block = [], first
+            blocks: list[Block] = []
+            block: Block | None = first
             while block is not None:
                 blocks.append(block)
                 block = block.after

@@ -50,7 +50,7 @@ class Descriptor:
         _alive[self.handle] = id(self)
 
     def __del__(self, alive: dict[int, int] = _alive, destroy: Callable = _destroy_tensor) -> None:
-        handle = getattr(self, "handle", None)  # none if it could not be made
+        handle: int = getattr(self, "handle", 0)  # 0 if it could not be made
         if alive.get(handle) == id(self):
             del alive[handle]
             destroy(handle)

@@ -42,6 +42,9 @@ class Usage:
         *("gone", "gone_size", "gone_requested"),
         *("peak_count", "peak_size", "peak_requested"),
     )
+    peak_count: int
+    peak_size: int
+    peak_requested: int
 
     def __init__(self) -> None:
         self.came = self.came_size = self.came_requested = 0

@@ -73,17 +73,17 @@ def is_present() -> bool:
     return find(RUNTIME[0]) is not None
 
 
-def symbol(name: str, libraries: tuple[str, ...]) -> ctypes._CFuncPtr | None:
+def symbol(name: str, libraries: tuple[str, ...]) -> "ctypes._NamedFuncPointer | None":
     """A function of the runtime, by the names of the libraries that may have it."""
     return _first(name, filter(None, map(load, libraries)))
 
 
-def operator_symbol(name: str) -> ctypes._CFuncPtr | None:
+def operator_symbol(name: str) -> "ctypes._NamedFuncPointer | None":
     """An ACLNN function."""
     return _first(name, iter(operator_libraries()))
 
 
-def _first(name: str, libraries: Iterator[ctypes.CDLL]) -> ctypes._CFuncPtr | None:
+def _first(name: str, libraries: Iterator[ctypes.CDLL]) -> "ctypes._NamedFuncPointer | None":
     for library in libraries:
         try:
             return library[name]
