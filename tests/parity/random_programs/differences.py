@@ -116,6 +116,16 @@ INSTEAD = (
         "torch asks whether the view may be written before it looks at dtypes; mindtorch records nothing here",
     ),
     Instead(
+        r"result type \w+ can't be cast to the desired output type|must match the size of tensor b",
+        r"Trying to use forward AD with aten::\w+ that does not support it",
+        "torch asks for the rule of tangents before it looks at dtypes and shapes, mindtorch when it has computed",
+    ),
+    Instead(
+        r"batching operators that can support dynamic shape",
+        r"The shape of the mask \[\d+, 0\] at index 0 does not match",
+        "torch's rule looks at the shape of a mask without elements first, with the samples as a dimension of it",
+    ),
+    Instead(
         _CHANGED,
         _CHANGED,
         "which of several changed tensors a backward pass meets first, and which node it is said to be of",
