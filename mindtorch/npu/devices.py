@@ -103,9 +103,7 @@ def index_of(device: Any, optional: bool = False) -> int:
 # -------------------- what they are --------------------
 
 
-class DeviceProperties(NamedTuple):
-    """What is known about a device."""
-
+class _Properties(NamedTuple):
     name: str
     major: int
     minor: int
@@ -115,6 +113,11 @@ class DeviceProperties(NamedTuple):
     vector_core_num: int
     L2_cache_size: int
 
+
+class DeviceProperties(_Properties):
+    """What is known about a device."""
+
+    __slots__ = ()
     torch_name = "torch_npu._C._NPUDeviceProperties"
 
 
