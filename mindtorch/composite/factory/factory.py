@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from mindtorch._core import geometry
 from mindtorch._core.device import as_device
 from mindtorch._core.device import device as Device
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.dtype import float16, float32, float64, int32, int64
+from mindtorch._core.fast_path import has_bare_array
 from mindtorch._core.memory_format import preserve_format
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.dispatch import ops
 
@@ -116,14 +119,33 @@ def _check_layout(size: Sequence[int], physical_layout: Sequence[int]) -> None:
 
 def tril_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
     _check_places("tril_indices", row, col, dtype)
-    ends = ops.arange(offset + 1, offset + 1 + row, device=device).clamp(0, col)
+    ends = ops.arange(offset + 1, offset + 1 + row, device=device)
+    if has_bare_array(ends):
+        stops = ends._mt_array.clip(0, col)
+        return _places_at_hand(np.zeros_like(stops), stops, dtype)
+    ends = ends.clamp(0, col)
     return _places(ops.zeros_like(ends), ends, dtype)
 
 
 def triu_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
     _check_places("triu_indices", row, col, dtype)
-    starts = ops.arange(offset, offset + row, device=device).clamp(0, col)
+    starts = ops.arange(offset, offset + row, device=device)
+    if has_bare_array(starts):
+        firsts = starts._mt_array.clip(0, col)
+        return _places_at_hand(firsts, np.full_like(firsts, col), dtype)
+    starts = starts.clamp(0, col)
     return _places(starts, ops.full_like(starts, col), dtype)
+
+
+def _places_at_hand(starts: np.ndarray, ends: np.ndarray, dtype: Dtype | None) -> Tensor:
+    """`_places` of arrays."""
+    counts = ends - starts
+    sums = counts.cumsum()
+    result = np.empty((2, sums[-1] if sums.size else 0), (dtype or int64).numpy)
+    result[0] = np.arange(counts.size).repeat(counts)
+    result[1] = np.arange(result.shape[1])
+    result[1] -= (sums - ends).astype(result.dtype).repeat(counts)
+    return wrap(result)
 
 
 def _check_places(op: str, row: int, col: int, dtype: Dtype | None) -> None:

@@ -15,7 +15,7 @@ from mindtorch._support.numpy_functions import copyto
 from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import widened
 from mindtorch.backends.cpu.common.halves import convert_into, converted
-from mindtorch.backends.cpu.common.rowwise import reduce_rows
+from mindtorch.backends.cpu.common.rowwise import MANY_ROWS, reduce_rows
 from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator import reduced_dims
 from mindtorch.iterator.constants import kept_constant
@@ -105,6 +105,8 @@ def multiply_up(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     if found is not None:
         return found
     if len(dims) < input.ndim or input.size < _LONG or not input.flags.c_contiguous:
+        if input.size < MANY_ROWS:
+            return np.multiply.reduce(input, dims, input.dtype, None, keepdim)
         return reduce_rows(np.multiply, input, dims, keepdim)
     flat = input.reshape(-1)
     whole = flat.size - flat.size % _COLUMNS

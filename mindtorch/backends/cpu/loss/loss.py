@@ -25,6 +25,7 @@ from mindtorch.iterator import (
     new_array,
     result_layout,
 )
+from mindtorch.iterator.constants import kept_constant
 
 NONE, MEAN, SUM = 0, 1, 2
 _CLASSES = (INT64, UINT8)
@@ -311,10 +312,11 @@ def _smooth_l1(
 @blockwise(arrays=1, temporaries=1)
 def _rounded_off(out: np.ndarray, size: np.ndarray, beta: float, near: np.ndarray | None) -> None:
     """near / beta * (size - near / 2) is size² / (2 beta) below beta and size - beta / 2 above it."""
-    near = np.minimum(size, beta, out=near)
-    near = np.multiply(near, 0.5, near)
+    limit, half, factor = [kept_constant(each, size.dtype) for each in (beta, 0.5, 2 / beta)]
+    near = np.minimum(size, limit, out=near)
+    near = np.multiply(near, half, near)
     np.subtract(size, near, out)
-    near = np.multiply(near, 2 / beta, near)
+    near = np.multiply(near, factor, near)
     np.multiply(out, near, out)
 
 
