@@ -365,11 +365,14 @@ def lerp(start: Array, end: Array, weight: Array, out: Array | None = None) -> A
         if abs(number) < 0.5:
             return _lerp_from_start(start, end, weight if not weight.ndim else weight[(0,) * weight.ndim], out=out)
         return _lerp_from_end(start, end, np.asarray(1 - weight[(0,) * weight.ndim]), out=out)
-    if weight.size > WRITTEN_OVER:
+    if weight.size > _WHOLE:
         return _lerp_by_element(start, end, weight, out=out)
     near_start = np.abs(weight) < 0.5
     difference = end - start
     return choose(near_start, start + weight * difference, end - difference * (1 - weight), out=out)
+
+
+_WHOLE = 1 << 15  # elements: the temporaries of so many are in the cache without being cut
 
 
 @blockwise(arrays=3, temporaries=3)

@@ -12,7 +12,6 @@ from mindtorch._core.strided import empty_like
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import is_within, largest, row_starts, smallest
 from mindtorch.backends.cpu.common import checks
-from mindtorch.backends.cpu.common.blockwise import blockwise
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.halves import converted
 from mindtorch.backends.cpu.common.precision import check_out, deliver, deliver_all, deliver_cast, widen
@@ -25,7 +24,6 @@ from mindtorch.iterator import (
     new_array,
     result_layout,
 )
-from mindtorch.iterator.constants import kept_constant
 
 NONE, MEAN, SUM = 0, 1, 2
 _CLASSES = (INT64, UINT8)
@@ -304,20 +302,13 @@ def _smooth_l1(
 ) -> np.ndarray:
     size = _difference(input, target)
     np.abs(size, out=size)
-    if beta:
-        _rounded_off(size, beta, out=size)
+    if beta:  # near / beta * (size - near / 2) is size² / (2 beta) below beta and size - beta / 2 above it
+        near = np.minimum(size, beta)
+        near *= 0.5
+        size -= near
+        near *= 2 / beta
+        size *= near
     return _finish(size, reduction, _result_like(input, target), out)
-
-
-@blockwise(arrays=1, temporaries=1)
-def _rounded_off(out: np.ndarray, size: np.ndarray, beta: float, near: np.ndarray | None) -> None:
-    """near / beta * (size - near / 2) is size² / (2 beta) below beta and size - beta / 2 above it."""
-    limit, half, factor = [kept_constant(each, size.dtype) for each in (beta, 0.5, 2 / beta)]
-    near = np.minimum(size, limit, out=near)
-    near = np.multiply(near, half, near)
-    np.subtract(size, near, out)
-    near = np.multiply(near, factor, near)
-    np.multiply(out, near, out)
 
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, out=None):
