@@ -12,45 +12,33 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import dirname
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..model import Location, Model, Op
 from ..project import Project
-from ..sources.hand_written import SHAPE_RULES, imported_name, imported_path
+from ..sources.hand_written import imported_name, imported_path
+from .definitions import differ
 from .report import Finding, OpChange
 from .rules import RULES
+from .users import DECOMPOSITION, FORMULAS, Place, Use, named_by
 
 _MOST_NAMED = 6
 
 
-class Place(NamedTuple):
-    """Where a function, class or constant is defined."""
-
-    file: str
-    name: str
-
-
-class Use(NamedTuple):
-    """What of an op runs a function: the rule that a change falls under, and what to call it, of one op and of many."""
-
-    rule: str
-    one: str
-    many: str
-
-
-_FORMULAS = Use("D050", "a formula", "formulas")
-_COMPOSITE = Use("B031", "the composite function", "composite functions")
-_DECOMPOSITION = Use("B031", "the decomposition", "decompositions")
-_SHAPE_RULE = Use("H004", "the shape rule", "shape rules")
 _Users: TypeAlias = dict[Use, list[Op]]
 
 
 @dataclass(frozen=True, slots=True)
 class CodeChanges:
-    """``by_op``: findings about what only one op runs, by its name. ``shared``: an entry for each that several run."""
+    """``by_op``: findings about what only one op runs, by its name. ``shared``: an entry for each that several run.
+
+    ``places`` are what these are about, and ``ops`` the names of those that run them.
+    """
 
     by_op: dict[str, list[Finding]] = field(default_factory=dict)
     shared: list[OpChange] = field(default_factory=list)
+    places: set[Place] = field(default_factory=set)
+    ops: set[str] = field(default_factory=set)
 
 
 def code_changes(old: Model | None, new: Model | None) -> CodeChanges:
@@ -61,6 +49,8 @@ def code_changes(old: Model | None, new: Model | None) -> CodeChanges:
         return changes
     for place, users in _users(places, old, new).items():
         for use, its_ops in users.items():
+            changes.places.add(place)
+            changes.ops.update(op.name for op in its_ops)
             if len(its_ops) == 1:
                 changes.by_op.setdefault(its_ops[0].name, []).append(_of_one(place, use, its_ops[0], new))
             else:
@@ -72,7 +62,7 @@ def code_changes(old: Model | None, new: Model | None) -> CodeChanges:
 
 
 def _of_one(place: Place, use: Use, op: Op, model: Model) -> Finding:
-    own = [start.name for each, start in _named_by(op, model) if each == use and use not in (_FORMULAS, _DECOMPOSITION)]
+    own = [start.name for each, start in named_by(op, model) if each == use and use not in (FORMULAS, DECOMPOSITION)]
     what = (
         f"{use.one} `{place.name}` has changed"
         if place.name in own
@@ -104,7 +94,7 @@ def _location(place: Place, model: Model) -> Location:
 def _users(places: Iterable[Place], old: Model, new: Model) -> dict[Place, _Users]:
     """The ops that run each of the places, by what of them does."""
     ops = [op for op in new.ops.values() if op.derived_from is None and op.name in old.ops]
-    runs = [(op, use, place) for op in ops for use, place in _named_by(op, new) if _may_stay(use, old.ops[op.name], op)]
+    runs = [(op, use, place) for op in ops for use, place in named_by(op, new) if _may_stay(use, old.ops[op.name], op)]
     callers = _callers(new)
     users: dict[Place, _Users] = {}
     for place in places:
@@ -117,25 +107,7 @@ def _users(places: Iterable[Place], old: Model, new: Model) -> dict[Place, _User
 
 def _may_stay(use: Use, old: Op, new: Op) -> bool:
     """Whether a change of the code says something: with other arguments a kernel has to change."""
-    return use is _FORMULAS or str(old.schema) == str(new.schema)
-
-
-def _named_by(op: Op, model: Model) -> Iterator[tuple[Use, Place]]:
-    """The functions that the entries of an op name."""
-    derivative = model.derivatives.get(op.name)
-    for formula in (*derivative.backward, *derivative.forward) if derivative else ():
-        yield from ((_FORMULAS, Place(model.helper_files[helper], helper)) for helper in formula.helpers)
-    for backend, name in (op.dispatch or {}).items():
-        kernel = model.kernels.get((backend, op.family), {}).get(name)
-        if kernel:
-            yield Use("B030", f"the {backend} kernel", f"{backend} kernels"), Place(kernel.file, name)
-    for helper in op.decomposition.helpers if op.decomposition else ():
-        yield _DECOMPOSITION, Place(model.parts[helper][1], helper)
-    composite = model.composites.get(op.family, {}).get(op.composite or "")
-    if composite:
-        yield _COMPOSITE, Place(composite.file, composite.name)
-    if op.shape:
-        yield _SHAPE_RULE, Place(SHAPE_RULES, op.shape)
+    return use is FORMULAS or str(old.schema) == str(new.schema)
 
 
 def _callers(model: Model) -> Mapping[Place, list[Place]]:
@@ -231,17 +203,8 @@ def _definition(place: Place, model: Model) -> ast.stmt:
 
 
 def _differ(old: ast.stmt, new: ast.stmt, packages: tuple[str, ...]) -> bool:
-    """Whether two trees differ in what has an effect. Modules may move inside of ``packages``."""
-    waiting: list[tuple[object, object]] = [(old, new)]  # no recursion: expressions can be too deep for it
-    while waiting:
-        before, after = waiting.pop()
-        parts, others = _parts(before), _parts(after)
-        if type(before) is not type(after) or len(parts) != len(others):
-            return True
-        if not isinstance(before, (ast.AST, list)) and before != after and not _is_moved(before, after, packages):
-            return True
-        waiting += zip(parts, others)
-    return False
+    """Whether two statements differ in what has an effect. Modules may move inside of ``packages``."""
+    return differ(old, new, lambda before, after: _is_moved(before, after, packages))
 
 
 def _is_moved(before: object, after: object, packages: tuple[str, ...]) -> bool:
@@ -253,15 +216,3 @@ def _is_moved(before: object, after: object, packages: tuple[str, ...]) -> bool:
 
 def _last_part(module: str) -> str:
     return module.rpartition(".")[2]
-
-
-def _parts(value: object) -> list[object]:
-    """What a node or a list consists of, without what has no effect: docstrings and annotations."""
-    if isinstance(value, list):
-        return value
-    if not isinstance(value, ast.AST):
-        return []
-    parts = [getattr(value, name, None) for name in value._fields if name not in ("annotation", "returns")]
-    if isinstance(value, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(value, clean=False) is not None:
-        parts[value._fields.index("body")] = value.body[1:]
-    return parts

@@ -10,10 +10,12 @@ from ..model import Derivative, FunctionSchema, Model, Op
 from . import calls
 from .allowed import apply
 from .arguments import argument_findings
+from .by_hand import by_hand_changes
 from .callers import caller_findings
 from .code import CodeChanges, code_changes
 from .derivatives import derivative_findings
 from .history import former_names, judged
+from .lost import lost_changes
 from .marks import mark, marked_whole
 from .properties import property_findings
 from .renames import renames
@@ -27,7 +29,8 @@ from .subject import Subject
 def compare(base: State, head: State, today: date) -> Report:
     """The report; ``today`` decides which entries of the allow-list have expired."""
     code = code_changes(base.model, head.model)
-    found = [*_changed_ops(base, head, code), *code.shared]
+    by_hand = by_hand_changes(base, head, code)
+    found = [*_changed_ops(base, head, code), *code.shared, *by_hand.changes, *lost_changes(base, head)]
     changes, list_errors = apply(base, head, found, today)
     order = {name: position for position, name in enumerate(head.schemas)}
     unchanged = len(base.schemas) - sum(change.old_schema is not None for change in changes)

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-_SUFFIXES = (".py", ".yaml", ".toml")
+_SUFFIXES = (".py", ".yaml", ".toml", ".jinja", ".md")
 # Reading must not write either: git would refresh the index, or fetch what a partial clone lacks after asking.
 _ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _MAIN_BRANCHES = ("origin/main", "main", "origin/master", "master")

@@ -15,15 +15,17 @@ python -m codegen diff v0.1.0        # ... with a revision
 python -m codegen diff v0.1.0 HEAD   # one state with another
 ```
 
-compares two states of `ops.yaml`, `derivatives.yaml` and the kernels, and judges every change. A state is a git
-revision, a folder, or the snapshot of a release: `schemas/v<version>.txt`, which `python -m codegen snapshot` writes
-when a release is made. A snapshot has only schemas; where the release's tag is in the repository, everything is
-compared. Nothing is checked out: revisions are read from git's objects.
+compares two states of `ops.yaml`, `derivatives.yaml` and everything that is written by hand: kernels, functions,
+modules, the engine, the generator, tests and pages. It judges every change. A state is a git revision, a folder, or
+the snapshot of a release: `schemas/v<version>.txt`, which `python -m codegen snapshot` writes when a release is made.
+A snapshot has only schemas; where the release's tag is in the repository, everything is compared. Nothing is checked
+out: revisions are read from git's objects.
 
 | Verdict | Meaning | Exit status |
 |---|---|---|
 | `breaking` | something that worked stops working, or gives another result | 1 |
 | `forward-only` | what is written for the new version may not run on the old one | 2; with `--strict-forward` 1 |
+| `unproven` | what is computed may differ, which its text does not tell: tests do | 0 |
 | `compatible` | everything that worked works as before | 0 |
 | `text` | nothing that runs can tell the difference | 0 |
 
@@ -41,12 +43,23 @@ changes. The check is stricter than Python callers in some ways (it minds the or
 in others (to it, a dtype is an `int`). Where the two differ both are reported: `P001` beside an `S` rule says that no
 Python caller notices, and the other `P` rules are breaks that the check does not see.
 
-What a formula or a rule computes cannot be known from its text. A changed formula is `compatible`, since gradients
-should be the same, and shown, since they may not be; changed promotion and shape rules are `breaking`, since the words
-stand for other results. Changed code of helpers, kernels, composite functions and shape rules is `compatible` as well;
-comments, docstrings and annotations are no change, and what several ops run is reported once. Whatever is kept until
-backward is shown as well, because it costs memory. Derivatives, kernels and tags of in-place and out= variants that
-follow from an op are reported with that op, their schemas one by one.
+What a formula or a rule computes cannot be known from its text. A changed formula is `unproven`: gradients should be
+the same, and may not be. Changed promotion and shape rules are `breaking`, since the words stand for other results.
+Changed code of helpers, kernels, composite functions and shape rules is `unproven` as well; comments, docstrings and
+annotations are no change, and what several ops run is reported once. Whatever is kept until backward is shown as well,
+because it costs memory. Derivatives, kernels and tags of in-place and out= variants that follow from an op are
+reported with that op, their schemas one by one.
+
+## What is written by hand
+Functions, classes and methods that users reach are compared by their signatures (`F` rules), under the names that
+users write: `torch.nn.functional.embedding`, `torch.optim.SGD`, `Tensor.tolist`. Other changes of code (`C` rules) are
+reported once for each file, with the ops and the public functions that come to run it. These are found by following
+names: a definition is used by what names it in its own file, or imports it. What every op passes through, such as the
+dispatcher, is said to reach every op, and the engine every op with a gradient. A change of the generator is shown as
+what the generated functions newly do, from the generated files of both states. Tests, samples and pages that are gone,
+and tests that are skipped, are findings too (`Q` rules).
+
+Both states are read with `ast` and never run: nothing of a pull request is executed.
 
 ## Breaks that are wanted
 `schemas/allowed.yaml` lists them:

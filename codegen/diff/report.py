@@ -10,7 +10,21 @@ from typing import Literal
 
 from ..model import Location
 
-Topic = Literal["schema", "python", "gradient", "memory", "view", "dtype", "shape", "backend", "tag", "node"]
+Topic = Literal[
+    "schema",
+    "python",
+    "gradient",
+    "memory",
+    "view",
+    "dtype",
+    "shape",
+    "backend",
+    "tag",
+    "node",
+    "function",
+    "code",
+    "test",
+]
 
 
 class Verdict(IntEnum):
@@ -18,14 +32,16 @@ class Verdict(IntEnum):
 
     ``text``          nothing that runs can tell the difference
     ``compatible``    everything that worked works as before
+    ``unproven``      what is computed may differ, which its text does not tell: tests do, or a run of both states
     ``forward_only``  what is written for the new version may not run on the old one
     ``breaking``      something that worked stops working, or gives another result
     """
 
     text = 0
     compatible = 1
-    forward_only = 2
-    breaking = 3
+    unproven = 2
+    forward_only = 3
+    breaking = 4
 
     def __str__(self) -> str:
         return self.name.replace("_", "-")

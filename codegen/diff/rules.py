@@ -2,7 +2,7 @@
 
 docs/compatibility.md is printed from this table. A code keeps its meaning for ever; the letter is the subject:
 S schema, P Python callers, D derivatives, M memory, V views and in-place writes, T dtypes, H shapes, B backends,
-G tags, N nodes.
+G tags, N nodes, F functions and classes written by hand, C their code, Q tests and docs.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ _TOPICS: dict[str, Topic] = {
     "B": "backend",
     "G": "tag",
     "N": "node",
+    "F": "function",
+    "C": "code",
+    "Q": "test",
 }
 _ONLY_FORWARD = "nothing, unless new programs have to run on the old version"
-_BREAKING, _FORWARD, _FINE, _TEXT = Verdict.breaking, Verdict.forward_only, Verdict.compatible, Verdict.text
+_BREAKING, _FORWARD, _UNPROVEN = Verdict.breaking, Verdict.forward_only, Verdict.unproven
+_FINE, _TEXT = Verdict.compatible, Verdict.text
 
 
 def _rule(code: str, verdict: Verdict, title: str, remedy: str = "") -> Rule:
@@ -90,7 +94,7 @@ _SCHEMA = (
     _rule("S073", _BREAKING, "out arguments are reordered", "keep their order: it is the order of the results"),
     _rule("S090", _FINE, "a change that `versions` covers, and `deprecated` where callers see it"),
     _rule("S091", _BREAKING, "an old version is no longer known", "keep it in `versions`: saved programs mean it"),
-    _rule("S092", _FINE, "the upgrade of an old version changes: saved programs may compute something else"),
+    _rule("S092", _UNPROVEN, "the upgrade of an old version changes: saved programs may compute something else"),
 )
 _PYTHON = (
     _rule("P001", _FINE, "the schema check refuses what Python callers do not see"),
@@ -113,7 +117,7 @@ _PYTHON = (
     _rule("P051", _FINE, "the function now takes requires_grad"),
     _rule("P060", _FINE, "a call is deprecated: it works, with a warning"),
     _rule("P061", _BREAKING, "a deprecated call is no longer taken", "keep it until the release announced for that"),
-    _rule("P062", _FINE, "the replacement of a deprecated call changes: it may compute something else"),
+    _rule("P062", _UNPROVEN, "the replacement of a deprecated call changes: it may compute something else"),
     _rule("P063", _TEXT, "the releases of a deprecation change"),
 )
 _GRADIENT = (
@@ -121,7 +125,7 @@ _GRADIENT = (
     _rule("D002", _BREAKING, "an op is no longer differentiable", "keep the entry in derivatives.yaml"),
     _rule("D010", _FINE, "an argument becomes differentiable"),
     _rule("D011", _BREAKING, "an argument is no longer differentiable", "keep the formula"),
-    _rule("D012", _FINE, "a backward formula changes: gradients may differ"),
+    _rule("D012", _UNPROVEN, "a backward formula changes: gradients may differ"),
     _rule("D013", _TEXT, "a formula is written differently"),
     _rule("D014", _BREAKING, "asking for a gradient that was none raises an error", "write non_differentiable"),
     _rule("D015", _FINE, "an argument that raised an error now just has no gradient"),
@@ -129,13 +133,13 @@ _GRADIENT = (
     _rule("D017", _FINE, "complex tensors now have a gradient"),
     _rule("D020", _FINE, "a forward-mode formula is added"),
     _rule("D021", _BREAKING, "a forward-mode formula is removed", "keep the formula"),
-    _rule("D022", _FINE, "a forward-mode formula changes: tangents may differ"),
+    _rule("D022", _UNPROVEN, "a forward-mode formula changes: tangents may differ"),
     _rule("D030", _FINE, "an output becomes differentiable"),
     _rule("D031", _BREAKING, "an output is no longer differentiable", "keep it in output_differentiability"),
     _rule("D040", _BREAKING, "a graph is recorded only under a condition", "remove `when`"),
     _rule("D041", _FINE, "a graph is recorded without a condition"),
-    _rule("D042", _FINE, "the condition under which a graph is recorded changes"),
-    _rule("D050", _FINE, "the code that formulas use changes: gradients may differ"),
+    _rule("D042", _UNPROVEN, "the condition under which a graph is recorded changes"),
+    _rule("D050", _UNPROVEN, "the code that formulas use changes: gradients may differ"),
 )
 _MEMORY = (
     _rule("M001", _FINE, "a tensor is now kept until backward", "use the result, or `.shape` and the like"),
@@ -162,29 +166,29 @@ _SHAPE = (
     _rule("H001", _BREAKING, "the shape rule changes: results may have another shape", "keep the rule"),
     _rule("H002", _FINE, "a shape rule is stated"),
     _rule("H003", _FINE, "a shape rule is no longer stated"),
-    _rule("H004", _FINE, "the code of a shape rule changes: shapes may differ"),
+    _rule("H004", _UNPROVEN, "the code of a shape rule changes: shapes may differ"),
 )
 _BACKEND = (
     _rule("B001", _BREAKING, "a backend loses its kernel", "keep the kernel and its word in `dispatch`"),
     _rule("B002", _FINE, "a backend gains a kernel"),
-    _rule("B003", _FINE, "a backend uses another kernel"),
+    _rule("B003", _UNPROVEN, "a backend uses another kernel"),
     _rule("B004", _TEXT, "a kernel is planned that is not written"),
     _rule("B005", _TEXT, "a kernel that was not written is no longer planned"),
     _rule("B010", _BREAKING, "a composite op gets kernels of its own", "keep it composite: it runs everywhere"),
     _rule("B011", _FINE, "an op with kernels becomes composite"),
-    _rule("B012", _FINE, "another function is the composite op"),
-    _rule("B013", _FINE, "the rule for tensors inside vmap changes"),
-    _rule("B015", _FINE, "a decomposition changes: values, gradients and the memory of graphs may differ"),
+    _rule("B012", _UNPROVEN, "another function is the composite op"),
+    _rule("B013", _UNPROVEN, "the rule for tensors inside vmap changes"),
+    _rule("B015", _UNPROVEN, "a decomposition changes: values, gradients and the memory of graphs may differ"),
     _rule("B016", _TEXT, "a decomposition is written differently"),
-    _rule("B014", _FINE, "the precision that autocast gives the op changes: results may differ"),
+    _rule("B014", _UNPROVEN, "the precision that autocast gives the op changes: results may differ"),
     _rule("B020", _TEXT, "the ACLNN call changes"),
     _rule("B022", _TEXT, "the reason for a schema of our own changes"),
     _rule("B023", _TEXT, "what the kernel changes besides, as backends are told, changes"),
     _rule("B024", _TEXT, "which arguments may be on another device changes"),
     _rule("B025", _TEXT, "what compiled loops compute changes"),
-    _rule("B026", _FINE, "whether results may have their input's memory changes"),
-    _rule("B030", _FINE, "the code of a kernel changes: results may differ"),
-    _rule("B031", _FINE, "the code of a composite op changes: results may differ"),
+    _rule("B026", _UNPROVEN, "whether results may have their input's memory changes"),
+    _rule("B030", _UNPROVEN, "the code of a kernel changes: results may differ"),
+    _rule("B031", _UNPROVEN, "the code of a composite op changes: results may differ"),
 )
 _TAG = (
     _rule("G001", _BREAKING, "the tag `core` is lost", "keep the tag: exporters and backends rely on the core ops"),
@@ -193,6 +197,42 @@ _TAG = (
     _rule("G004", _FINE, "a tag is gained"),
 )
 _NODE = (_rule("N001", _BREAKING, "the node class has another name", "state the old name: `node: <old name>`"),)
+
+_FUNCTION = (
+    _rule("F001", _BREAKING, "a function, class or method is gone", "keep it, deprecated, for a release or more"),
+    _rule("F002", _FINE, "a function, class or method is added"),
+    _rule("F003", _BREAKING, "an argument of a function is renamed", "keep the name, or take both for a release"),
+    _rule("F004", _BREAKING, "an argument of a function is removed", "keep the argument, or ignore it with a warning"),
+    _rule("F005", _BREAKING, "the arguments of a function are reordered", "keep the order; append what is new"),
+    _rule("F006", _BREAKING, "a required argument of a function is added", "give it a default that does as before"),
+    _rule("F007", _BREAKING, "an argument of a function is inserted in front of others", "append it at the end"),
+    _rule("F008", _FINE, "a function takes more arguments than before"),
+    _rule("F009", _BREAKING, "a default of a function changes", "keep the default; let callers pass the new value"),
+    _rule("F010", _BREAKING, "a default of a function is dropped", "keep the default"),
+    _rule("F011", _FORWARD, "a default of a function is gained", _ONLY_FORWARD),
+    _rule("F012", _BREAKING, "an argument can be passed in fewer ways", "keep it as it was"),
+    _rule("F013", _FINE, "an argument can be passed in more ways"),
+    _rule("F014", _BREAKING, "a function no longer takes any argument", "keep `*args` or `**kwargs`"),
+    _rule("F015", _FINE, "an argument has another name that callers cannot use"),
+    _rule("F016", _BREAKING, "a function, class or property becomes another kind of thing", "keep what it was"),
+    _rule("F020", _BREAKING, "a file is no Python", "mend the file"),
+)
+_CODE = (
+    _rule("C001", _UNPROVEN, "the code of functions changes: what they do may differ"),
+    _rule("C002", _UNPROVEN, "the code of promotion changes: results may have another dtype"),
+    _rule("C003", _UNPROVEN, "the code of autocast changes: results may have another dtype, or raise an error"),
+    _rule("C004", _UNPROVEN, "the code of rules for vmap changes: results inside vmap may differ"),
+    _rule("C005", _UNPROVEN, "the code of the autograd engine changes: gradients may differ"),
+    _rule("C006", _UNPROVEN, "the code of the core or the dispatcher changes, which every op runs"),
+    _rule("C007", _UNPROVEN, "the generator changes: the code of every op may differ"),
+)
+_TEST = (
+    _rule("Q001", _UNPROVEN, "the tests of an op are switched off", "keep `samples`: without them nothing runs the op"),
+    _rule("Q002", _UNPROVEN, "tests are gone", "keep them, or say in the pull request what covers the same"),
+    _rule("Q003", _UNPROVEN, "tests are skipped, or expected to fail", "mend what they find"),
+    _rule("Q004", _FINE, "documentation is gone", "keep the docstring or the page"),
+    _rule("Q005", _FINE, "the samples of an op change: tests may see less"),
+)
 
 SECTIONS: dict[str, tuple[Rule, ...]] = {
     "Schemas": _SCHEMA,
@@ -205,5 +245,8 @@ SECTIONS: dict[str, tuple[Rule, ...]] = {
     "Backends": _BACKEND,
     "Tags": _TAG,
     "Nodes": _NODE,
+    "Functions and classes written by hand": _FUNCTION,
+    "Code": _CODE,
+    "Tests and documentation": _TEST,
 }
 RULES: dict[str, Rule] = {rule.code: rule for rules in SECTIONS.values() for rule in rules}

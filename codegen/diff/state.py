@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import Diagnostic
 from ..model import FunctionSchema, Model, Op
 from .report import Allowance
+from .source_files import Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +21,24 @@ class AllowList:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """``model`` is None for a snapshot, which has only schemas. ``is_release``: users have this state."""
+    """``model`` is None for a snapshot, which has only schemas. ``is_release``: users have this state.
+
+    ``files`` are the texts of what is written by hand, and of tests and pages; a snapshot has none.
+    """
 
     name: str
     schemas: Mapping[str, FunctionSchema]
     model: Model | None = None
     allow_list: AllowList = AllowList()
     is_release: bool = False
+    files: Files = field(default_factory=dict)
 
     def op(self, name: str) -> Op | None:
         return self.model.ops.get(name) if self.model else None
 
 
-def state_of(name: str, model: Model, allow_list: AllowList = AllowList(), is_release: bool = False) -> State:
+def state_of(
+    name: str, model: Model, allow_list: AllowList = AllowList(), is_release: bool = False, files: Files | None = None
+) -> State:
     schemas = {op.name: op.schema for op in model.ops.values()}
-    return State(name, schemas, model, allow_list, is_release)
+    return State(name, schemas, model, allow_list, is_release, files or {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from os.path import isdir, isfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from ..project_file import read_project
 from .allowed import FILE, read_allow_list
 from .git import GitError, fork_point, fork_point_from, has_revision, obstacle, write_revision
 from .snapshots import last_release, read_snapshot, snapshot_path
+from .source_files import read_files
 from .state import State, state_of
 
 WORKING_TREE = "the working tree"
@@ -108,7 +109,8 @@ def _snapshot(path: Path, name: str) -> State:
 def _folder(root: Path, name: str, is_release: bool = False) -> State:
     model = load(root, but_for=UNFINISHED)  # what a change breaks is worth knowing before its kernels are mended
     file = f"{model.project.schemas}/{FILE}"
-    return state_of(name, model, read_allow_list(root / file, file), is_release)
+    files = read_files(root, str(PurePosixPath(model.project.sources, model.project.package)), model.project.generated)
+    return state_of(name, model, read_allow_list(root / file, file), is_release, files)
 
 
 def _revision(root: Path, name: str, is_release: bool) -> State:

@@ -3,6 +3,7 @@
 The tests of the comparison and those of the formats share the table.
 """
 
+from tests.codegen.diff_by_hand_cases import BY_HAND_CASES
 from tests.codegen.diff_code_cases import CODE_CASES
 from tests.codegen.diff_history_cases import HISTORY_CASES
 from tests.codegen.diff_other_cases import OTHER_CASES
@@ -11,4 +12,4 @@ from tests.codegen.diff_schema_cases import SCHEMA_CASES
 
 __all__ = ["CASES", "DiffCase", "case_report"]
 
-CASES = (*SCHEMA_CASES, *OTHER_CASES, *HISTORY_CASES, *CODE_CASES)
+CASES = (*SCHEMA_CASES, *OTHER_CASES, *HISTORY_CASES, *CODE_CASES, *BY_HAND_CASES)

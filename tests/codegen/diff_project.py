@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from codegen.diff.compare import compare
 from codegen.diff.report import Report
 from codegen.diff.snapshots import read_snapshot
+from codegen.diff.source_files import read_files
 from codegen.diff.state import State, state_of
 from codegen.load import UNFINISHED, load
 from tests.codegen.project import write_project
@@ -173,17 +174,19 @@ def _snapshots(case, folder):
 
 def _projects(case, folder):
     file, before, after = case.source or ("", "", "")
-    old, new = _project(case.old_edits, file, before), load(
-        write_case(folder, case.edits, file, after), but_for=UNFINISHED
-    )
-    return state_of("v0.1.0", old), state_of("the working tree", new)
+    old, new = _project(case.old_edits, file, before), _read(write_case(folder, case.edits, file, after))
+    return [state_of(name, model, files=files) for name, (model, files) in (("v0.1.0", old), ("the working tree", new))]
+
+
+def _read(root):
+    return load(root, but_for=UNFINISHED), read_files(root, "mindtorch", "generated")
 
 
 @cache
 def _project(edits, file, code):
     """The project before a change; most cases share it."""
     with TemporaryDirectory() as folder:
-        return load(write_case(Path(folder), edits, file, code), but_for=UNFINISHED)
+        return _read(write_case(Path(folder), edits, file, code))
 
 
 def write_case(root: Path, edits: tuple[tuple[str, str], ...] = (), file: str = "", code: str = "") -> Path:

@@ -74,7 +74,7 @@ def test_the_report_as_text(project, capsys):
         "note: v0.1.0 is a snapshot, which has only schemas: derivatives, dtypes, shapes, backends and tags were not "
         "compared\n"
         "\n"
-        "breaking: 1 breaking, 0 forward-only, 0 compatible, 0 text; 14 ops are the same\n"
+        "breaking: 1 breaking, 0 forward-only, 0 unproven, 0 compatible, 0 text; 14 ops are the same\n"
     )
 
 

@@ -12,6 +12,7 @@ MOST_SHOWN = 10  # GitHub shows no more annotations of one level and step
 _LEVELS = {
     Verdict.breaking: "error",
     Verdict.forward_only: "warning",
+    Verdict.unproven: "warning",
     Verdict.compatible: "notice",
     Verdict.text: "notice",
 }

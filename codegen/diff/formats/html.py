@@ -22,12 +22,14 @@ _TEMPLATES = Path(__file__).parents[2] / "templates"
 _HEADLINES = {
     Verdict.breaking: "Breaking changes",
     Verdict.forward_only: "Changes that older versions do not understand",
+    Verdict.unproven: "Changes whose results only a run can tell",
     Verdict.compatible: "Compatible changes",
     Verdict.text: "Changes in spelling only",
 }
 _MEANINGS = {
     Verdict.breaking: "Something that worked stops working, or gives another result.",
     Verdict.forward_only: "What is written for the new version may not run on the old one.",
+    Verdict.unproven: "What is computed may differ: tests tell, or a run of both states.",
     Verdict.compatible: "Everything that worked works as before.",
     Verdict.text: "Nothing that runs can tell the difference.",
 }

@@ -1,6 +1,6 @@
 """The report as JSON, for other programs. The format is described by ``SCHEMA``, which is schemas/diff.schema.json.
 
-``format`` is 1; a change that could break a reader gives it another number, an added field does not.
+``format`` is 2; a change that could break a reader gives it another number, an added field does not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from ...model import Location
 from ..report import Allowance, Finding, Marked, OpChange, Report, Verdict
 
-FORMAT = 1
+FORMAT = 2
 
 
 def render(report: Report) -> str:

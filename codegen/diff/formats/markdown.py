@@ -27,11 +27,18 @@ _LONGEST_WORDS = 400
 _LONGEST_CODE = 1_000
 _LONGEST_NAME = 100
 
-_SYMBOLS = {Verdict.breaking: "🔴", Verdict.forward_only: "🟠", Verdict.compatible: "🟢", Verdict.text: "⚪"}
+_SYMBOLS = {
+    Verdict.breaking: "🔴",
+    Verdict.forward_only: "🟠",
+    Verdict.unproven: "🔵",
+    Verdict.compatible: "🟢",
+    Verdict.text: "⚪",
+}
 _ALLOWED = "🟡"
 _HEADLINES = {
     Verdict.breaking: "❌ Breaking changes of operators",
     Verdict.forward_only: "⚠️ Changes of operators that older versions do not understand",
+    Verdict.unproven: "🔍 Changes whose results only a run can tell",
     Verdict.compatible: "✅ Compatible changes of operators",
     Verdict.text: "✅ Operators change in spelling only",
 }

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from ..report import Finding, Marked, OpChange, Report, Verdict
 
-_COLOURS = {Verdict.breaking: "31", Verdict.forward_only: "33", Verdict.compatible: "32", Verdict.text: "2"}
+_COLOURS = {
+    Verdict.breaking: "31",
+    Verdict.forward_only: "33",
+    Verdict.unproven: "36",
+    Verdict.compatible: "32",
+    Verdict.text: "2",
+}
 _BOLD, _RED, _GREEN = "1", "31", "32"
 
 
