@@ -10,7 +10,13 @@ pytest.importorskip("llvmlite", reason="compiled loops need llvmlite")
 from mindtorch.backends.cpu.compiled import building, loading, machine  # noqa: E402
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS  # noqa: E402
 from tests.unit.backends.compiled_loops import DTYPES  # noqa: E402
-from tests.unit.backends.test_row_kernels import assert_near, described, operands_of  # noqa: E402
+from tests.unit.backends.test_row_kernels import (
+    assert_all_near,
+    assert_near,
+    computed,
+    described,
+    operands_of,
+)  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +41,8 @@ def test_loops_compute_what_is_described_in_all_lengths(compiled, name, dtype):
     for length in LENGTHS:
         operands = operands_of(name, dtype, length)
         with np.errstate(all="ignore"):
-            found = compiled(name)(*operands)
-        assert_near(found, described(name, *operands), operands, length)
+            found = computed(compiled(name), *operands)
+        assert_all_near(name, found, described(name, *operands), operands, length)
 
 
 def spread(array):
@@ -61,26 +67,34 @@ LAYOUTS = {
 def test_loops_compute_what_is_described_in_all_layouts(compiled, name, layout):
     for dtype in DTYPES:
         for length in (3, 40, 600):
-            operands = [LAYOUTS[layout](each) for each in operands_of(name, dtype, length)]
-            operands = [np.tile(each, (20, 1)) if layout == "rows apart" else each for each in operands]
+            operands = [LAYOUTS[layout](each) if each.ndim == 2 else each for each in operands_of(name, dtype, length)]
             with np.errstate(all="ignore"):
-                found = compiled(name)(*operands)
-            assert_near(found, described(name, *operands), operands, length)
+                found = computed(compiled(name), *operands)
+            assert_all_near(name, found, described(name, *operands), operands, length)
 
 
 @pytest.mark.parametrize("name", ROW_KERNELS)
 def test_rows_of_any_axis(compiled, name):
     shape = (3, 50, 300)
-    operands = [np.random.default_rng(each).normal(size=shape) for each in range(ROW_KERNELS[name].operands)]
+    kernel = ROW_KERNELS[name]
+    whole = [np.random.default_rng(each).normal(size=shape) for each in range(kernel.operands)]
     for axis in range(3):
-        found = compiled(name)(*operands, axis=axis)
-        moved = [np.moveaxis(each, axis, -1).copy() for each in operands]
-        if ROW_KERNELS[name].gives_rows:
-            found = np.moveaxis(found, axis, -1)
-        assert_near(found, described(name, *moved), moved, shape[axis])
+        operands = [each if is_row else each.take(0, axis) ** 2 + 1 for each, is_row in zip(whole, kernel.arguments)]
+        found = computed(compiled(name), *operands, axis=axis)
+        moved = [
+            np.moveaxis(each, axis, -1).copy() if is_row else each for each, is_row in zip(operands, kernel.arguments)
+        ]
+        found = [
+            np.moveaxis(each, axis, -1) if is_row else each
+            for each, is_row in zip(found, kernel.arguments[kernel.operands :])
+        ]
+        assert_all_near(name, found, described(name, *moved), moved, shape[axis])
 
 
-@pytest.mark.parametrize("name", [name for name, kernel in ROW_KERNELS.items() if kernel.gives_rows])
+ROWS_TO_ROWS = [name for name, kernel in ROW_KERNELS.items() if all(kernel.arguments)]
+
+
+@pytest.mark.parametrize("name", ROWS_TO_ROWS)
 def test_the_result_may_be_an_operand_and_nothing_else_is_written(compiled, name):
     operands = [np.random.default_rng(each).normal(size=(300, 40)) for each in range(ROW_KERNELS[name].operands)]
     expected = compiled(name)(*operands)
@@ -90,6 +104,19 @@ def test_the_result_may_be_an_operand_and_nothing_else_is_written(compiled, name
     assert not wide[:, 1::2].any()
     compiled(name)(*operands, operands[0])
     assert operands[0].tobytes() == expected.tobytes()
+
+
+def test_columns_share_a_row(compiled):
+    """Rows that lie side by side in memory, with what is the same for all of them."""
+    grad, x = np.random.default_rng(0).normal(size=(2, 40, 300))
+    shared, number = np.random.default_rng(1).normal(size=40), np.random.default_rng(2).normal(size=300)
+    operands = {
+        "affine_backward": (grad.T, x.T, shared, shared),
+        "normalize_rows_backward": (grad.T, x.T, shared, number, number),
+    }
+    for name, given in operands.items():
+        expected = described(name, *[np.ascontiguousarray(each) for each in given])
+        assert_all_near(name, computed(compiled(name), *given), expected, [grad.T], 40)
 
 
 @pytest.mark.parametrize("name", ["softmax", "logsumexp", "prod", "cumsum"])

@@ -132,6 +132,27 @@ for op in OPS[:2]:
     wide = x.double().requires_grad_()
     (found,), (expected,) = [torch.autograd.grad((op(each, 1) * each.detach()).sum(), each) for each in (leaf, wide)]
     assert torch.allclose(found.double(), expected, atol=1e-5)
+functional = torch.nn.functional
+NORMS = {
+    "rows": lambda x, w, b: functional.layer_norm(x, x.shape[-1:], w, b),
+    "rows alone": lambda x, w, b: functional.layer_norm(x, x.shape[-2:]),
+    "groups": lambda x, w, b: functional.group_norm(x.transpose(1, 2), 5, w, b),
+    "channels": lambda x, w, b: functional.batch_norm(x.transpose(1, 2), None, None, w, b, True),
+    "columns": lambda x, w, b: functional.batch_norm(x[0], None, None, w, b, True),
+    "known channels": lambda x, w, b: functional.batch_norm(x.transpose(1, 2), b.detach(), w.detach() ** 2, w, b),
+    "variance": lambda x, w, b: x.var(1) * w + b,
+    "variance of all": lambda x, w, b: x.var() * w + b,
+}
+for name, op in NORMS.items():
+    given = x * 3 + 5, x[0, 0] + 1, x[1, 1]
+    grads = []
+    for dtype in (torch.float32, torch.float64):
+        leaves = [each[..., :95].to(dtype).detach().clone().requires_grad_() for each in given]
+        result = op(*leaves)
+        taken = torch.autograd.grad((result * result.detach().cos()).sum(), leaves, allow_unused=True)
+        grads.append([result, *[each for each in taken if each is not None]])
+    for each, exact in zip(*grads):
+        assert torch.allclose(each.double(), exact, rtol=1e-4, atol=2e-4), (name, (each - exact).abs().max())
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 assert ROW_KERNELS.keys() <= set(torch.backends.jit.flags().compiled)
 print("{}")

@@ -9,21 +9,31 @@ from mindtorch.backends.cpu.common import reducing
 from mindtorch.backends.cpu.compiled import choice, expressions
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
-from mindtorch.backends.cpu.reduction import cumulative, reduction, softmax
+from mindtorch.backends.cpu.normalization import normalization
+from mindtorch.backends.cpu.reduction import cumulative, reduction, softmax, variance
 from tests.unit.backends.compiled_loops import DTYPES, of_numpy
 
-MODULES = ["reduction.softmax", "reduction.cumulative", "reduction.reduction", "common.reducing"]
+MODULES = [
+    "reduction.softmax", "reduction.cumulative", "reduction.reduction", "reduction.variance", "common.reducing",
+    "normalization.normalization",
+]  # fmt: skip
 
 
 class NumpyRows:
     """What `rows` is to a kernel, with whole arrays in the place of elements."""
 
-    def __init__(self, dtype):
-        self._dtype = dtype
+    def __init__(self, dtype, length):
+        self._dtype, self._length = dtype, length
         self._result = None
 
     def total(self, of):
         return self._kept(np.add.reduce(np.ascontiguousarray(of(None)), -1, keepdims=True))
+
+    def totals(self, *of):
+        return [self.total(each) for each in of]
+
+    def length(self):
+        return self._kept(self._dtype.type(self._length))
 
     def product(self, of):
         return self._kept(np.multiply.reduce(of(None), -1, keepdims=True))
@@ -31,8 +41,8 @@ class NumpyRows:
     def largest(self, of):
         return self._kept(np.maximum.reduce(of(None), -1, keepdims=True))
 
-    def each_row(self, function, number):
-        return self._kept(function(number(None)))
+    def each_row(self, function, *numbers):
+        return self._kept(function(*[each(None) for each in numbers]))
 
     def stored(self, of):
         self._result = of(None)
@@ -54,13 +64,21 @@ class NumpyRows:
 
 
 def described(name, *arrays):
-    """What a kernel describes, of rows in the last dimension."""
+    """What a kernel describes, of rows in the last dimension; the numbers that go with rows have one dimension less."""
     dtype, kernel = arrays[0].dtype, ROW_KERNELS[name]
-    rows = NumpyRows(dtype)
+    rows = NumpyRows(dtype, arrays[0].shape[-1])
+    wide = [each if is_row else each[..., None] for each, is_row in zip(arrays, kernel.arguments)]
     with np.errstate(all="ignore"):
-        result = kernel.function(of_numpy(dtype), rows, *[lambda place, each=each: each for each in arrays])
-        result = np.asarray((result or rows.result())(None))
-    return result if kernel.gives_rows else result[..., 0]
+        results = kernel.function(of_numpy(dtype), rows, *[lambda place, each=each: each for each in wide])
+        results = results if isinstance(results, tuple) else (results or rows.result(),)
+        found = [np.asarray(each(None)) for each in results]
+    return [each if is_row else each[..., 0] for each, is_row in zip(found, kernel.arguments[kernel.operands :])]
+
+
+def computed(loop, *arrays, **options):
+    """The results of a loop, in a list."""
+    found = loop(*arrays, **options)
+    return list(found) if type(found) is tuple else [found]
 
 
 def _by_step(step):
@@ -72,7 +90,56 @@ def _by_step(step):
     return run
 
 
+def _normalized(x, *parameters):
+    weight, bias = parameters[:2] if len(parameters) == 3 else (None, None)
+    out, mean, rstd = normalization.normalize_rows(x, weight, bias, float(parameters[-1]))
+    return out, mean.reshape(-1), rstd.reshape(-1)
+
+
+def _normalized_backward(grad, x, weight, mean, rstd):
+    return normalization.row_gradients(grad, x, mean[:, None], rstd[:, None], weight, [True, False, False])[0]
+
+
+def _affine_backward(grad, x, mean, rstd):
+    """Of columns, which are the rows of the kernel."""
+    columns = [np.ascontiguousarray(each.T) for each in (grad, x)]
+    return normalization.row_gradients(*columns, mean[:, None], rstd[:, None], None, [False, True, True])[1:]
+
+
+def _deviations(x, centre):
+    away = x - centre[:, None]
+    return away.sum(1), (away * away).sum(1)
+
+
+def _scaled(x, centre, scale, shift):
+    return normalization.scale_channels(x[None], centre, None, scale, None, shift)[0]
+
+
+def _channel_sums(grad, x, mean):
+    ones = np.ones_like(mean)
+    _, along, total = normalization.channel_gradients(grad[None], x[None], None, mean, ones, True, [False, True, True])
+    return total, along
+
+
+def _channel_backward(grad, x, mean, share, slope, scale):
+    """The formula takes what the kernel takes times the count: its sums."""
+    count = x.dtype.type(x.shape[1])
+    return normalization._channel_input(
+        grad[None], (x - mean[:, None])[None], share * count, slope * count, scale, True
+    )[0]
+
+
 NUMPY = {
+    "normalize_rows": _normalized,
+    "normalize_rows_affine": _normalized,
+    "normalize_rows_backward": _normalized_backward,
+    "affine_backward": _affine_backward,
+    "row_sum": lambda x: normalization._sum_channels(x[None]),
+    "deviations": _deviations,
+    "scale_rows": _scaled,
+    "channel_sums": _channel_sums,
+    "channel_backward": _channel_backward,
+    "squared_deviation": lambda x: variance._squared_deviation(x, (1,)),
     "softmax": _by_step(softmax._softmax_step),
     "log_softmax": _by_step(softmax._log_softmax_step),
     "softmax_backward": _by_step(softmax._softmax_backward_step),
@@ -100,8 +167,31 @@ def rows_of(dtype, length, count=7, seed=0):
 
 
 def operands_of(name, dtype, length):
+    if name in MODERATE:
+        return _moderate_operands(ROW_KERNELS[name], dtype, length)
     first, *others = [rows_of(dtype, length, seed=seed) for seed in range(ROW_KERNELS[name].operands)]
     return [first, *[OUTPUTS[name](each) for each in others]]
+
+
+def _moderate_operands(kernel, dtype, length):
+    """Rows without infinities and numbers whose squares are, numbers for each row, and what all rows share."""
+    found = []
+    for number in range(kernel.operands):
+        rows = rows_of(dtype, length, seed=number).clip(-2, 2)
+        if number in kernel.shared:
+            found.append(rows[0] if kernel.arguments[number] else np.full((), 1e-5, dtype))
+        else:
+            found.append(
+                rows if kernel.arguments[number] else np.random.default_rng(number).normal(size=15).astype(dtype)
+            )
+    return found
+
+
+# Sums of squares and products, of which what is large depends on the order.
+MODERATE = {
+    "normalize_rows", "normalize_rows_affine", "normalize_rows_backward", "affine_backward", "row_sum", "deviations",
+    "scale_rows", "channel_sums", "channel_backward", "squared_deviation",
+}  # fmt: skip
 
 
 OUTPUTS = {  # what may have been the result of going forward
@@ -110,13 +200,23 @@ OUTPUTS = {  # what may have been the result of going forward
 }
 
 
-def assert_near(found, expected, operands, length):
-    """Equal where one of the two is no number; a sum may be wrong by what its terms, in any order, amount to."""
+def assert_all_near(name, found, expected, operands, length):
+    assert len(found) == len(expected)
+    for each, wanted in zip(found, expected):
+        assert_near(each, np.asarray(wanted), operands, length, 100 if name in MODERATE else 1)
+
+
+def assert_near(found, expected, operands, length, products=1):
+    """Equal where one of the two is no number; a sum may be wrong by what its terms, in any order, amount to.
+
+    `products` is how much larger than the first operand these may be."""
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     eps = np.finfo(found.dtype).eps
     with np.errstate(all="ignore"):
         terms = np.nan_to_num(np.abs(operands[0]), posinf=0).sum(-1)
-        scale = np.abs(expected) + 1 + (terms[..., None] if found.ndim == operands[0].ndim else terms)
+        scale = products * (np.abs(expected) + 1) + products * (
+            terms[..., None] if found.ndim == operands[0].ndim else terms
+        )
         away = np.abs(found - expected)
         same = (found == expected) | (np.isnan(found) & np.isnan(expected))
     wrong = ~(same | (away <= (8 + length / 16) * eps * scale))
@@ -138,7 +238,8 @@ def test_the_description_is_what_numpy_computes(name, dtype):
         operands = operands_of(name, dtype, length)
         with np.errstate(all="ignore"):
             expected = NUMPY[name](*operands)
-        assert_near(described(name, *operands), expected, operands, length)
+        expected = expected if isinstance(expected, tuple) else (expected,)
+        assert_all_near(name, described(name, *operands), expected, operands, length)
 
 
 REDUCTIONS = {  # of several dimensions, and what they are

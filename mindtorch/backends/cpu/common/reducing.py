@@ -79,15 +79,19 @@ _LONG = 1 << 14
 _LONG_ROW = 32  # of fewer elements NumPy's loops take many at once
 
 
-def reduced_by(kernel: RowLoop, input: Array, dims: tuple[int, ...], keepdim: bool) -> Array | None:
+def reduced_by(
+    kernel: RowLoop, input: Array, dims: tuple[int, ...], keepdim: bool, shortest: int = _LONG_ROW
+) -> Array | None:
     """What a kernel makes of each row along one dimension, or several that are one in memory; None if it cannot."""
+    if kernel.get() is None:
+        return None
     rows, axis = input, dims[0] if len(dims) == 1 else -1
     if len(dims) > 1:
         first = input.ndim - len(dims)
         if min(dims) < first or not input.flags.c_contiguous:
             return None
         rows = input.reshape(*input.shape[:first], prod(input.shape[first:]))
-    loop = kernel.of(rows) if rows.ndim and rows.shape[axis] >= _LONG_ROW else None
+    loop = kernel.of(rows) if rows.ndim and rows.shape[axis] >= shortest else None
     if loop is None:
         return None
     result = np.asarray(loop(rows, axis=axis))

@@ -35,6 +35,6 @@ def as_ufunc(name: str, code: bytes) -> np.ufunc:
         return ufunc(name, [(dtypes, found[0])], engine)
     engine, found = machine.addresses(code, [dtype.name for dtype in _DTYPES])
     kernel = ROW_KERNELS.get(name)
-    count = len(expression(name).operands) if kernel is None else kernel.operands
-    loops = [((dtype,) * (count + 1), address) for dtype, address in zip(_DTYPES, found)]
+    count = len(expression(name).operands) + 1 if kernel is None else len(kernel.arguments)
+    loops = [((dtype,) * count, address) for dtype, address in zip(_DTYPES, found)]
     return ufunc(name, loops, engine, None if kernel is None else kernel.signature)

@@ -13,16 +13,26 @@ Element = Callable[[Any], Any]
 
 
 class RowKernel(NamedTuple):
-    """`function(m, rows, *operands)` gives the elements of a row, or one number, or has stored the elements."""
+    """`function(m, rows, *operands)` gives the elements of a row, or one number, or a tuple of such, one for each
+    result; or it has stored the elements.
+
+    The signature is that of the ufunc: which operands and results are rows, `(n)`, and which a number for each, `()`.
+    Where rows are columns that lie side by side, all of these have the same of the operands in `shared`.
+    """
 
     function: Callable[..., Any]
-    operands: int = 1
-    gives_rows: bool = True
+    signature: str = "(n)->(n)"
     is_running: bool = False  # each element waits for the one before
+    shared: tuple[int, ...] = ()
 
     @property
-    def signature(self) -> str:
-        return ",".join(["(n)"] * self.operands) + ("->(n)" if self.gives_rows else "->()")
+    def operands(self) -> int:
+        return self.signature.partition("->")[0].count("(")
+
+    @property
+    def arguments(self) -> list[bool]:
+        """Whether each operand, and each result behind them, is a row."""
+        return [each.startswith("(n") for each in self.signature.replace("->", ",").split(",")]
 
 
 def softmax(m: Any, rows: Any, x: Element) -> Element:
@@ -72,14 +82,110 @@ def cumprod(m: Any, rows: Any, x: Element) -> None:
     rows.running(x, 1.0, lambda total, each: total * each)
 
 
+# -------------------- normalization --------------------
+
+
+def _moments(m: Any, rows: Any, x: Element) -> tuple[Element, Element]:
+    """Mean and variance. The deviations from a mean that is rounded have a mean, by which both are corrected."""
+    count = rows.length()
+    first = rows.each_row(lambda total, number: total / number, rows.total(x), count)
+    total, squares = rows.totals(lambda at: x(at) - first(at), lambda at: (x(at) - first(at)) * (x(at) - first(at)))
+    mean = rows.each_row(lambda about, lost, number: about + lost / number, first, total, count)
+    variance = rows.each_row(_variance_of(m), squares, total, count)
+    return mean, variance
+
+
+def _variance_of(m: Any) -> Callable[[Any, Any, Any], Any]:
+    return lambda squares, total, number: m.maximum(squares / number - (total / number) * (total / number), 0)
+
+
+def _reciprocal_deviation(m: Any, rows: Any, variance: Element, eps: Element) -> Element:
+    return rows.each_row(lambda each, least: 1 / m.sqrt(each + least), variance, eps)
+
+
+def normalize_rows(m: Any, rows: Any, x: Element, eps: Element) -> tuple[Element, ...]:
+    """The elements, the mean and the reciprocal deviation."""
+    mean, variance = _moments(m, rows, x)
+    rstd = _reciprocal_deviation(m, rows, variance, eps)
+    return lambda at: (x(at) - mean(at)) * rstd(at), mean, rstd
+
+
+def normalize_rows_affine(
+    m: Any, rows: Any, x: Element, weight: Element, bias: Element, eps: Element
+) -> tuple[Element, ...]:
+    normal, mean, rstd = normalize_rows(m, rows, x, eps)
+    return lambda at: normal(at) * weight(at) + bias(at), mean, rstd
+
+
+def normalize_rows_backward(
+    m: Any, rows: Any, grad: Element, x: Element, weight: Element, mean: Element, rstd: Element
+) -> Element:
+    """What is left of the gradient without its mean and its part along the row."""
+    total, along = rows.totals(
+        lambda at: grad(at) * weight(at), lambda at: grad(at) * weight(at) * ((x(at) - mean(at)) * rstd(at))
+    )
+    share = rows.each_row(lambda each, number: each / number, total, rows.length())
+    slope = rows.each_row(lambda each, number: each / number, along, rows.length())
+    return lambda at: (grad(at) * weight(at) - share(at) - (x(at) - mean(at)) * rstd(at) * slope(at)) * rstd(at)
+
+
+def affine_backward(
+    m: Any, rows: Any, grad: Element, x: Element, mean: Element, rstd: Element
+) -> tuple[Element, Element]:
+    """For a column: the gradients of weight and bias."""
+    along, total = rows.totals(lambda at: grad(at) * ((x(at) - mean(at)) * rstd(at)), grad)
+    return along, total
+
+
+def deviations(m: Any, rows: Any, x: Element, centre: Element) -> tuple[Element, Element]:
+    """The sums of the differences from a number, and of their squares."""
+    total, squares = rows.totals(lambda at: x(at) - centre(at), lambda at: (x(at) - centre(at)) * (x(at) - centre(at)))
+    return total, squares
+
+
+def row_sum(m: Any, rows: Any, x: Element) -> Element:
+    return rows.total(x)
+
+
+def scale_rows(m: Any, rows: Any, x: Element, centre: Element, scale: Element, shift: Element) -> Element:
+    return lambda at: (x(at) - centre(at)) * scale(at) + shift(at)
+
+
+def channel_sums(m: Any, rows: Any, grad: Element, x: Element, mean: Element) -> tuple[Element, Element]:
+    total, along = rows.totals(grad, lambda at: grad(at) * (x(at) - mean(at)))
+    return total, along
+
+
+def channel_backward(
+    m: Any, rows: Any, grad: Element, x: Element, mean: Element, share: Element, slope: Element, scale: Element
+) -> Element:
+    return lambda at: (grad(at) - share(at) - (x(at) - mean(at)) * slope(at)) * scale(at)
+
+
+def squared_deviation(m: Any, rows: Any, x: Element) -> Element:
+    """The sum of the squares of the differences from the mean."""
+    _, mean_square = _moments(m, rows, x)
+    return rows.each_row(lambda each, number: each * number, mean_square, rows.length())
+
+
 ROW_KERNELS = {
     "softmax": RowKernel(softmax),
     "log_softmax": RowKernel(log_softmax),
-    "softmax_backward": RowKernel(softmax_backward, operands=2),
-    "log_softmax_backward": RowKernel(log_softmax_backward, operands=2),
-    "logsumexp": RowKernel(logsumexp, gives_rows=False),
-    "prod": RowKernel(prod, gives_rows=False),
-    "euclidean_norm": RowKernel(euclidean_norm, gives_rows=False),
+    "softmax_backward": RowKernel(softmax_backward, "(n),(n)->(n)"),
+    "log_softmax_backward": RowKernel(log_softmax_backward, "(n),(n)->(n)"),
+    "logsumexp": RowKernel(logsumexp, "(n)->()"),
+    "prod": RowKernel(prod, "(n)->()"),
+    "euclidean_norm": RowKernel(euclidean_norm, "(n)->()"),
     "cumsum": RowKernel(cumsum, is_running=True),
     "cumprod": RowKernel(cumprod, is_running=True),
+    "normalize_rows": RowKernel(normalize_rows, "(n),()->(n),(),()", shared=(1,)),
+    "normalize_rows_affine": RowKernel(normalize_rows_affine, "(n),(n),(n),()->(n),(),()", shared=(1, 2, 3)),
+    "normalize_rows_backward": RowKernel(normalize_rows_backward, "(n),(n),(n),(),()->(n)", shared=(2,)),
+    "affine_backward": RowKernel(affine_backward, "(n),(n),(n),(n)->(),()", shared=(2, 3)),
+    "row_sum": RowKernel(row_sum, "(n)->()"),
+    "deviations": RowKernel(deviations, "(n),()->(),()"),
+    "scale_rows": RowKernel(scale_rows, "(n),(),(),()->(n)"),
+    "channel_sums": RowKernel(channel_sums, "(n),(n),()->(),()"),
+    "channel_backward": RowKernel(channel_backward, "(n),(n),(),(),(),()->(n)"),
+    "squared_deviation": RowKernel(squared_deviation, "(n)->()"),
 }

@@ -1,4 +1,4 @@
-"""The loops of a generalized `np.ufunc`, `(n),(n)->(n)` or `(n)->()`, around what a row kernel does with each row.
+"""The loops of a generalized `np.ufunc`, `(n),()->(n)` or `(n)->()`, around what a row kernel does with each row.
 
 A row is one behind the other in memory, or spread, as the columns of a matrix are: then as many of them as stay in the
 cache are computed with at once, place after place. So the same kernel is written up to three times, with one row at a
@@ -7,7 +7,7 @@ time and with many, and for distances in memory that are known when it is compil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -54,14 +54,17 @@ def add_row_loop(module: ir.Module, name: str, format: Format, kernel: RowKernel
     function = ir.Function(module, SIGNATURE, name)
     builder = ir.IRBuilder(function.append_basic_block())
     addresses, counts, strides, _ = function.args
-    operands = _operands(kernel)
-    starts = [_item(builder, addresses, each) for each in range(operands)]
-    distances = [_item(builder, strides, each) for each in range(operands + _rows(kernel))]
+    places = range(len(kernel.arguments))
+    starts = [_item(builder, addresses, each) for each in places]
+    distances = [_item(builder, strides, each) for each in range(len(places) + _rows(kernel))]
     count, length = [_item(builder, counts, each) for each in range(2)]
     size = int_constant(values.size_of(format))
+    side_by_side = [int_constant(0) if each in kernel.shared else size for each in places]
     cases = {
-        _IN_CHAINS if kernel.is_running else _ONE_BY_ONE: _are(builder, distances[operands:], size),
-        _SIDE_BY_SIDE: _are(builder, distances[:operands], size),
+        _IN_CHAINS if kernel.is_running else _ONE_BY_ONE: _are(
+            builder, distances[len(places) :], _rows(kernel) * [size]
+        ),
+        _SIDE_BY_SIDE: _are(builder, distances[: len(places)], side_by_side),
     }
     arguments = [*starts, count, length, *distances]
     for layout, fits in cases.items():
@@ -72,19 +75,14 @@ def add_row_loop(module: ir.Module, name: str, format: Format, kernel: RowKernel
     builder.ret_void()
 
 
-def _operands(kernel: RowKernel) -> int:
-    """How many arrays there are, with the result."""
-    return kernel.operands + 1
-
-
 def _rows(kernel: RowKernel) -> int:
-    """How many of them have rows."""
-    return kernel.operands + kernel.gives_rows
+    """How many of the operands and results are rows."""
+    return sum(kernel.arguments)
 
 
-def _are(builder: ir.IRBuilder, numbers: Any, size: Any) -> Any:
-    """Whether all of some numbers are the same."""
-    return reduce(builder.and_, [builder.icmp_signed("==", each, size) for each in numbers])
+def _are(builder: ir.IRBuilder, numbers: Any, expected: Any) -> Any:
+    """Whether some numbers are all what they are expected to be."""
+    return reduce(builder.and_, [builder.icmp_signed("==", *each) for each in zip(numbers, expected)])
 
 
 def _item(builder: ir.IRBuilder, table: Any, place: int) -> Any:
@@ -92,13 +90,13 @@ def _item(builder: ir.IRBuilder, table: Any, place: int) -> Any:
 
 
 def _body(module: ir.Module, name: str, format: Format, kernel: RowKernel, layout: _Layout) -> ir.Function:
-    """A function for one layout. NumPy has made sure that its result shares no memory with its operands."""
-    operands = _operands(kernel)
-    types = [BYTES] * operands + [INT] * (2 + operands + _rows(kernel))
+    """A function for one layout. NumPy has made sure that its results share no memory with its operands."""
+    arguments = len(kernel.arguments)
+    types = [BYTES] * arguments + [INT] * (2 + arguments + _rows(kernel))
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), types), f"{name}.{layout.name}")
     function.linkage = "internal"
     function.attributes.add("noinline")
-    for each in function.args[:operands]:
+    for each in function.args[:arguments]:
         each.add_attribute("noalias")
     builder = ir.IRBuilder(function.append_basic_block())
     _Rows(builder, format, kernel, layout, function.args).write()
@@ -113,12 +111,18 @@ class _Rows:
         self, builder: ir.IRBuilder, format: Format, kernel: RowKernel, layout: _Layout, arguments: Any
     ) -> None:
         self._builder, self._format, self._kernel, self._layout = builder, format, kernel, layout
-        operands = _operands(kernel)
+        places = range(len(kernel.arguments))
         size = int_constant(values.size_of(format))
-        self._starts = arguments[:operands]
-        self._count, self._length = arguments[operands : operands + 2]
-        self._apart = [size if layout.are_columns else each for each in arguments[operands + 2 : 2 * operands + 2]]
-        self._steps = [size if layout.is_dense else each for each in arguments[2 * operands + 2 :]]
+        self._starts = arguments[: len(places)]
+        self._count, self._length = arguments[len(places) : len(places) + 2]
+        apart, steps = arguments[len(places) + 2 : 2 * len(places) + 2], iter(arguments[2 * len(places) + 2 :])
+        self._apart = [
+            (int_constant(0) if each in kernel.shared else size) if layout.are_columns else apart[each]
+            for each in places
+        ]
+        self._steps = [(next(steps) if is_row else None) for is_row in kernel.arguments]
+        if layout.is_dense:
+            self._steps = [size if each is not None else None for each in self._steps]
         self._entry = builder.block
         self._first: Any = None
         self._rows: Any = None
@@ -131,10 +135,10 @@ class _Rows:
         with counting(builder, self._count, self._layout.rows) as self._first:
             left = builder.sub(self._count, self._first)
             self._rows = builder.select(builder.icmp_signed("<", left, rows), left, rows)
-            inputs = [self._operand(each) for each in range(self._kernel.operands)]
+            inputs = [self._argument(each) for each in range(self._kernel.operands)]
             result = self._kernel.function(vector_math, self, *inputs)
             if result is not None:
-                self._store(result)
+                self._store(result if isinstance(result, tuple) else (result,))
 
     # -------------------- what kernels call --------------------
 
@@ -145,36 +149,40 @@ class _Rows:
 
     def total(self, of: Element) -> Element:
         """The sum over each row; that of its parts is in float64, as rounding errors grow with the number of parts."""
+        return self.totals(of)[0]
+
+    def totals(self, *of: Element) -> list[Element]:
+        """Several sums, for which the row is read once."""
         return self._folded(of, 0.0, _add, values.DOUBLE)
 
     def product(self, of: Element) -> Element:
-        return self._folded(of, 1.0, _multiply, self._format)
+        return self._folded([of], 1.0, _multiply, self._format)[0]
 
     def largest(self, of: Element) -> Element:
         """nan if there is one."""
-        return self._folded(of, float("-inf"), _maximum, self._format)
+        return self._folded([of], float("-inf"), _maximum, self._format)[0]
 
-    def each_row(self, function: Callable[[Value], Value], number: Element) -> Element:
-        """What a function makes of the number of each row."""
+    def each_row(self, function: Callable[..., Value], *numbers: Element) -> Element:
+        """What a function makes of the numbers of each row."""
         made = self._numbers(self._format, 0.0)
         for row in self._each_row():
             place = Place(int_constant(0), row)
-            self._builder.store(function(number(place)).code, self._cell(made, place))
+            self._builder.store(function(*[each(place) for each in numbers]).code, self._cell(made, place))
         return lambda place: self._at(made, self._format, place)
 
     def stored(self, of: Element) -> Element:
-        """The same elements, which are kept in the row of the result as they are first computed."""
+        """The same elements, which are kept in the row of the first result as they are first computed."""
 
         def of_place(place: Place) -> Value:
             value = of(place)
-            self._builder.store(value.code, self._address(-1, place))
+            self._builder.store(value.code, self._address(self._kernel.operands, place))
             return value
 
         return of_place
 
     def result(self) -> Element:
-        """What is in the row of the result."""
-        return self._operand(-1)
+        """What is in the row of the first result."""
+        return self._argument(self._kernel.operands)
 
     def running(self, of: Element, start: float, combine: Callable[[Value, Value], Value]) -> None:
         """Stores what has been combined so far, in float64, at each place of a row."""
@@ -182,7 +190,7 @@ class _Rows:
         for place in self._places():
             total = combine(self._at(state, values.DOUBLE, place), of(place).to(values.DOUBLE))
             self._builder.store(total.code, self._cell(state, place))
-            self._builder.store(total.to(self._format).code, self._address(-1, place))
+            self._builder.store(total.to(self._format).code, self._address(self._kernel.operands, place))
 
     # -------------------- loops --------------------
 
@@ -202,42 +210,54 @@ class _Rows:
         with counting(self._builder, self._rows) as row:
             yield row
 
-    def _folded(self, of: Element, start: float, combine: Callable[[Value, Value], Value], format: Format) -> Element:
-        total, part = self._numbers(format, start), self._numbers(self._format, start)
+    def _folded(
+        self, of: Sequence[Element], start: float, combine: Callable[[Value, Value], Value], format: Format
+    ) -> list[Element]:
+        totals, parts = [[self._numbers(each, start) for _ in of] for each in (format, self._format)]
         builder, whole = self._builder, int_constant(self._layout.part)
         with counting(builder, self._length, self._layout.part) as first:
             left = builder.sub(self._length, first)
             end = builder.add(first, builder.select(builder.icmp_signed("<", left, whole), left, whole))
-            self._fill(part, self._format, start)
+            for part in parts:
+                self._fill(part, self._format, start)
             for place in self._places(first, end):
-                self._combine_into(part, of(place), place, combine)
+                for part, each in zip(parts, [element(place) for element in of]):
+                    self._combine_into(part, each, place, combine)
             for row in self._each_row():
                 place = Place(None, row)
-                self._combine_into(total, self._at(part, self._format, place).to(format), place, combine)
-        return lambda place: self._at(total, format, place).to(self._format)
+                for total, part in zip(totals, parts):
+                    self._combine_into(total, self._at(part, self._format, place).to(format), place, combine)
+        return [lambda place, each=each: self._at(each, format, place).to(self._format) for each in totals]
 
     def _combine_into(self, cells: Any, value: Value, place: Place, combine: Callable[[Value, Value], Value]) -> None:
         combined = combine(self._at(cells, value.format, place), value)
         self._builder.store(combined.code, self._cell(cells, place))
 
-    def _store(self, result: Element) -> None:
-        if self._kernel.gives_rows:
+    def _store(self, results: tuple[Element, ...]) -> None:
+        """Those that are rows in one pass, whose places are all read before they are written."""
+        numbered = list(enumerate(results, self._kernel.operands))
+        rows = [each for each in numbered if self._kernel.arguments[each[0]]]
+        if rows:
             for place in self._places():
-                self._builder.store(result(place).code, self._address(-1, place))
-            return
-        for row in self._each_row():
-            place = Place(int_constant(0), row)
-            self._builder.store(result(place).code, self._address(-1, place))
+                self._write(rows, place)
+        singles = [each for each in numbered if not self._kernel.arguments[each[0]]]
+        for row in self._each_row() if singles else ():
+            self._write(singles, Place(int_constant(0), row))
+
+    def _write(self, numbered: list[tuple[int, Element]], place: Place) -> None:
+        found = [(number, of(place)) for number, of in numbered]
+        for number, value in found:
+            self._builder.store(value.code, self._address(number, place))
 
     # -------------------- memory --------------------
 
-    def _operand(self, number: int) -> Element:
+    def _argument(self, number: int) -> Element:
         return lambda place: Value(self._builder, self._format, self._builder.load(self._address(number, place)))
 
     def _address(self, number: int, place: Place) -> Any:
         builder = self._builder
         offset = builder.mul(builder.add(self._first, place.row), self._apart[number])
-        if number >= 0 or self._kernel.gives_rows:
+        if self._kernel.arguments[number]:
             offset = builder.add(offset, builder.mul(place.in_row, self._steps[number]))
         return builder.bitcast(builder.gep(self._starts[number], [offset]), self._format.type.as_pointer())
 

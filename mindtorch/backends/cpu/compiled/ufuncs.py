@@ -28,7 +28,7 @@ _kept: list[Any] = []  # NumPy keeps no copies of what it is given here, and the
 def ufunc(
     name: str, loops: Sequence[tuple[Sequence[np.dtype[Any]], int]], owner: Any, signature: str | None = None
 ) -> np.ufunc:
-    """A ufunc with some loops: the dtypes of the operands and of the result of each, and its address.
+    """A ufunc with some loops: the dtypes of the operands and of the results of each, and its address.
 
     With a signature, `(n)->()`, its loops take whole rows.
 
@@ -37,8 +37,9 @@ def ufunc(
     functions = (ctypes.c_void_p * len(loops))(*[address for _, address in loops])
     data = (ctypes.c_void_p * len(loops))()
     types = bytes([dtype.num for dtypes, _ in loops for dtype in dtypes])
-    operands = len(loops[0][0]) - 1
+    results = 1 if signature is None else signature.partition("->")[2].count("(")
+    operands = len(loops[0][0]) - results
     texts = name.encode(), b"", signature.encode() if signature else None
     _kept.append((owner, functions, data, types, texts))
     made = ctypes.addressof(functions), ctypes.addressof(data), types
-    return _make(*made, len(loops), operands, 1, _NO_IDENTITY, *texts[:2], 0, texts[2])
+    return _make(*made, len(loops), operands, results, _NO_IDENTITY, *texts[:2], 0, texts[2])

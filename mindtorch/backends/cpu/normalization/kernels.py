@@ -62,7 +62,7 @@ def _batch_norm(
         corrected /= kept_constant(count - 1, DOUBLE)
         normalization.update_running(running_var, corrected, momentum)
     invstd = _reciprocal_deviation(variance, eps)
-    return normalization.scale_channels(centred, invstd, weight, bias), mean, invstd
+    return normalization.scale_channels(x, mean, centred, invstd, weight, bias), mean, invstd
 
 
 def native_batch_norm_backward(

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from mindtorch._core.strided import laid_out
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_rows, dot_rows, doubtful, recentred
+from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator.constants import kept_constant
 
+Loop = Callable[..., Any]
 Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
+
+_NORMALIZE, _NORMALIZE_AFFINE = RowLoop("normalize_rows"), RowLoop("normalize_rows_affine")
+_NORMALIZE_BACKWARD, _AFFINE_BACKWARD = RowLoop("normalize_rows_backward"), RowLoop("affine_backward")
+_ROW_SUM, _DEVIATIONS, _SCALE = RowLoop("row_sum"), RowLoop("deviations"), RowLoop("scale_rows")
+_CHANNEL_SUMS, _CHANNEL_BACKWARD = RowLoop("channel_sums"), RowLoop("channel_backward")
 
 _ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between the passes over them
 
@@ -19,10 +28,17 @@ _ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between
 # -------------------- by channel --------------------
 
 
-def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and variance, not corrected for the sample, of each channel of (images, channels, places); x centred."""
+def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Mean and variance, not corrected for the sample, of each channel of (images, channels, places); x centred.
+
+    None instead of that where compiled kernels do it on the way."""
     count = x.shape[0] * x.shape[2]
     number = kept_constant(count, x.dtype)
+    sums, deviations = _ROW_SUM.of(x), _DEVIATIONS.of(x)
+    if sums is not None and deviations is not None and x.size:
+        about = np.divide(_of_channels(sums, x)[0], number)
+        lost, squares = [np.divide(each, number) for each in _of_channels(deviations, x, numbers=(about,))]
+        return about + lost, np.maximum(squares - lost * lost, kept_constant(0, x.dtype)), None
     mean = np.divide(_sum_channels(x), number)
     centred = x - mean[:, None]
     squares = _dot_channels(centred, centred)
@@ -32,6 +48,25 @@ def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
         mean = mean.reshape(-1)
         squares = _dot_channels(centred, centred)
     return mean, np.divide(squares, number), centred
+
+
+def _of_channels(loop: Loop, *arrays: np.ndarray, numbers: tuple[np.ndarray, ...] = ()) -> list[np.ndarray]:
+    """The sums that a compiled kernel gives for rows, for each channel."""
+    if arrays[0].shape[2] == 1:
+        found = loop(*[each[:, :, 0] for each in arrays], *numbers, axis=0)
+        return list(found) if type(found) is tuple else [found]
+    found = loop(*arrays, *numbers)
+    return [add_up(each, (0,)) for each in (found if type(found) is tuple else (found,))]
+
+
+def _each_channel(loop: Loop, *arrays: np.ndarray, numbers: tuple[np.ndarray, ...]) -> np.ndarray:
+    """What a compiled kernel gives for each element and the numbers of its channel, laid out as the first array."""
+    out = np.empty_like(arrays[0])
+    if out.shape[2] == 1:
+        loop(*[each[:, :, 0] for each in arrays], *numbers, out[:, :, 0], axis=0)
+    else:
+        loop(*arrays, *numbers, out)
+    return out
 
 
 def _sum_channels(x: np.ndarray) -> np.ndarray:
@@ -46,10 +81,19 @@ def _dot_channels(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def scale_channels(
-    centred: np.ndarray, invstd: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None
+    x: np.ndarray,
+    mean: np.ndarray,
+    centred: np.ndarray | None,
+    invstd: np.ndarray,
+    weight: np.ndarray | None,
+    bias: np.ndarray | None,
 ) -> np.ndarray:
-    """Centred values made into normalized ones, in place."""
+    """Normalized values; what is centred already is written over."""
     scale = invstd if weight is None else invstd * weight
+    if (loop := _SCALE.of(x, mean, scale)) is not None and x.size:
+        return _each_channel(loop, x, numbers=(mean, scale, np.zeros_like(mean) if bias is None else bias))
+    if centred is None:
+        centred = x - mean[:, None]
     centred *= scale[:, None]
     if bias is not None:
         centred += bias[:, None]
@@ -62,6 +106,8 @@ def normalize_channels(
     """By known statistics: one product and one sum, as torch does it."""
     scale = invstd if weight is None else invstd * weight
     shift = -mean * scale if bias is None else bias - mean * scale
+    if (loop := _SCALE.of(x, scale, shift)) is not None and x.size:
+        return _each_channel(loop, x, numbers=(np.zeros_like(mean), scale, shift))
     out = x * scale[:, None]
     out += shift[:, None]
     return out
@@ -87,6 +133,9 @@ def channel_gradients(
     mask: list[bool],
 ) -> Triple:
     """Gradients of the input, the weight and the bias."""
+    sums, input_loop = _CHANNEL_SUMS.of(grad, x, mean), _CHANNEL_BACKWARD.of(grad, x, mean, invstd)
+    if sums is not None and input_loop is not None and x.size:
+        return _compiled_channel_gradients(sums, input_loop, grad, x, weight, mean, invstd, train, mask)
     grad_bias = _sum_channels(grad)
     centred = x - mean[:, None]
     projection = _dot_channels(grad, centred)
@@ -95,6 +144,27 @@ def channel_gradients(
     if mask[0]:
         grad_input = _channel_input(grad, centred, grad_bias, projection * invstd * invstd, scale, train)
     return grad_input, projection * invstd if mask[1] else None, grad_bias if mask[2] else None
+
+
+def _compiled_channel_gradients(
+    sums: Loop,
+    input_loop: Loop,
+    grad: np.ndarray,
+    x: np.ndarray,
+    weight: np.ndarray | None,
+    mean: np.ndarray,
+    invstd: np.ndarray,
+    train: bool,
+    mask: list[bool],
+) -> Triple:
+    total, along = _of_channels(sums, grad, x, numbers=(mean,))
+    scale = invstd if weight is None else invstd * weight
+    grad_input = None
+    if mask[0]:
+        count = kept_constant(grad.shape[0] * grad.shape[2], x.dtype)
+        numbers = mean, np.divide(total, count), along * invstd * invstd / count, scale
+        grad_input = _each_channel(input_loop, grad, x, numbers=numbers) if train else grad * scale[:, None]
+    return grad_input, along * invstd if mask[1] else None, total if mask[2] else None
 
 
 def _channel_input(
@@ -116,6 +186,8 @@ def normalize_rows(
     x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
+    if (found := _compiled_rows(x, weight, bias, eps)) is not None:
+        return found
     if 0 < x.size <= FEW:
         return _normalize_few(x, weight, bias, eps)
     out = np.empty(x.shape, x.dtype)
@@ -139,6 +211,27 @@ def normalize_rows(
         some = np.flatnonzero(where)
         out[some], mean[some], rstd[some] = _normalize_few(x[some], weight, bias, eps)
     return out, mean, rstd
+
+
+def _compiled_rows(
+    x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """By a compiled kernel, if there is one."""
+    kernel = _NORMALIZE if weight is None and bias is None else _NORMALIZE_AFFINE
+    if kernel.get() is None or not x.size or not x.flags.c_contiguous:
+        return None
+    parameters: tuple[np.ndarray, ...] = ()
+    if kernel is _NORMALIZE_AFFINE:
+        parameters = _ones(x[0]) if weight is None else weight, np.zeros_like(x[0]) if bias is None else bias
+    if (loop := kernel.of(x, *parameters)) is None:
+        return None
+    out, mean, rstd = loop(x, *parameters, kept_constant(eps, x.dtype))
+    return out, mean.reshape(-1, 1), rstd.reshape(-1, 1)
+
+
+def _ones(like: np.ndarray) -> np.ndarray:
+    known = ONES[like.dtype]
+    return known[like.size] if like.size < len(known) else np.ones(like.size, like.dtype)
 
 
 FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than what they do
@@ -173,6 +266,8 @@ def row_gradients(
     grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
 ) -> Triple:
     """Gradients of the input, the weight and the bias of `normalize_rows`."""
+    if (found := _compiled_gradients(grad, x, mean, rstd, weight, mask)) is not None:
+        return found
     grad_input = np.empty(x.shape, x.dtype) if mask[0] else None
     grad_weight, grad_bias = np.zeros(x.shape[1], x.dtype), np.zeros(x.shape[1], x.dtype)
     scale = np.ones(x.shape[1], x.dtype) if weight is None else weight
@@ -195,6 +290,8 @@ def few_row_gradients(
     grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
 ) -> Triple:
     """The same of few elements, without blocks."""
+    if (found := _compiled_gradients(grad, x, mean, rstd, weight, mask)) is not None:
+        return found
     rows, columns = x.shape
     rstd = rstd.reshape(rows, 1)
     centred = x - mean.reshape(rows, 1)
@@ -213,6 +310,26 @@ def few_row_gradients(
         grad_input = laid_out(np.subtract(grad * (rstd if weight is None else rstd * weight), centred), None)
     grad_weight = rstd.reshape(-1).dot(product) if mask[1] else None
     return grad_input, grad_weight, add_up(grad, (0,)) if mask[2] else None
+
+
+def _compiled_gradients(
+    grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
+) -> Triple | None:
+    """The same by compiled kernels, if there are any."""
+    if _NORMALIZE_BACKWARD.get() is None or not x.size:
+        return None
+    weight = _ones(x[0]) if weight is None else weight
+    of_rows, of_columns = _NORMALIZE_BACKWARD.of(grad, x, weight, mean, rstd), _AFFINE_BACKWARD.get()
+    if of_rows is None or of_columns is None:
+        return None
+    statistics = mean.reshape(-1), rstd.reshape(-1)
+    grad_input = grad_weight = grad_bias = None
+    if mask[0]:
+        grad_input = np.empty(x.shape, x.dtype)
+        of_rows(grad, x, weight, *statistics, grad_input)
+    if mask[1] or mask[2]:
+        grad_weight, grad_bias = of_columns(grad, x, *statistics, axis=0)
+    return grad_input, grad_weight if mask[1] else None, grad_bias if mask[2] else None
 
 
 def _row_input(

@@ -8,7 +8,7 @@ from mindtorch._core.promotion import COMPLEX, is_integral, real_number, real_of
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.common.computing import FLOATS
-from mindtorch.backends.cpu.common.reducing import as_computed, count, store
+from mindtorch.backends.cpu.common.reducing import as_computed, count, reduced_by, store
 from mindtorch.backends.cpu.common.summing import (
     add_up,
     add_up_rows,
@@ -18,6 +18,7 @@ from mindtorch.backends.cpu.common.summing import (
     doubtful,
     recentred,
 )
+from mindtorch.backends.cpu.compiled.choice import RowLoop
 from mindtorch.iterator import check_result_dtype, reduced_dims, reduced_shape
 from mindtorch.iterator.constants import kept_constant
 
@@ -94,8 +95,13 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
     return np.divide(total, kept_constant(freedom, values.dtype))
 
 
+_SQUARED_DEVIATION = RowLoop("squared_deviation")
+
+
 def _squared_deviation(values: Array, dims: tuple[int, ...]) -> Array:
     """The sums of the squares of the distances from the mean, in the order of the result."""
+    if (found := reduced_by(_SQUARED_DEVIATION, values, dims, False, shortest=1)) is not None:
+        return found
     if dims == (values.ndim - 1,) and can_add_up_directly(values):
         return _of_rows(values.reshape(-1, values.shape[-1]))
     mean = average(values, dims)
