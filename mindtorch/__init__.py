@@ -213,10 +213,10 @@ _LATER = dict.fromkeys(_functions_of_ops.__all__, "mindtorch._generated.function
 _LAZY_MODULES = frozenset(
     (
         "_C", "__config__", "_dynamo", "_inductor", "_tensor", "_tensor_str", "_utils", "accelerator", "amp", "ao",
-        "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "futures", "fx", "hub", "jit",
-        "library", "linalg", "masked", "mps", "multiprocessing", "nn", "npu", "onnx", "optim", "overrides", "profiler",
-        "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "storage", "testing",
-        "torch_version", "types", "utils", "version", "xpu",
+        "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "functional", "futures", "fx", "hub",
+        "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "npu", "onnx", "optim", "overrides",
+        "profiler", "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "storage",
+        "testing", "torch_version", "types", "utils", "version", "xpu",
     )
 )  # fmt: skip
 
@@ -270,6 +270,7 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch import distributions as distributions
     from mindtorch import fft as fft
     from mindtorch import func as func
+    from mindtorch import functional as functional
     from mindtorch import futures as futures
     from mindtorch import fx as fx
     from mindtorch import hub as hub

@@ -32,8 +32,8 @@ LAYERS = [
     [
         "_C", "__config__", "_custom_ops", "_higher_order_ops", "_inductor", "_tensor", "_tensor_str", "_utils",
         "accelerator", "amp", "autograd.__init__", "autograd.profiler", "autograd.variable", "cpu", "cuda", "fft",
-        "futures", "library", "linalg", "mps", "onnx", "overrides", "profiler", "quasirandom", "random", "signal",
-        "sparse", "special", "storage", "testing", "torch_version", "types", "version", "xpu",
+        "functional", "futures", "library", "linalg", "mps", "onnx", "overrides", "profiler", "quasirandom", "random",
+        "signal", "sparse", "special", "storage", "testing", "torch_version", "types", "version", "xpu",
     ],
     ["nn"],
     [
@@ -180,6 +180,9 @@ LOOKS = {
     r"\b(?:_getframe|currentframe|walk_stack|extract_stack|inspect\.stack|f_back|f_locals|tb_frame)\b": {
         "_support.warnings": "a warning points at the line of the program that caused it",
         "dispatch.arguments.call_sites": "texts of errors tell what was given by position from keywords, as torch's do",
+        "fx._symbolic_trace": "wrap names the globals of the module that calls it, as in torch",
+        "fx.proxy": "a, b = proxy is asked for as many items as there are names",
+        "fx.traceback": "nodes note the stack of the program, if that is asked for",
         "dispatch.modes.anomaly": "anomaly mode shows the stack of the forward call",
         "library.fake": "an op that is defined twice names both places",
         "utils.checkpoint_log": "debug=True of checkpoint shows the stack of each op",
@@ -189,6 +192,9 @@ LOOKS = {
         "dispatch.arguments.call_sites": "the instruction that made a call which is refused",
         "dispatch.methods": "when the library is imported, methods get copies of the code of functions",
         "dispatch.shown_signature": "what help() shows",
+        "fx._symbolic_trace": "the parameters of a function, which is traced with *args as one of them",
+        "fx.graph_module": "tracebacks through generated code show what was traced",
+        "fx.proxy": "the instruction that asks a proxy for its items or its truth",
         "library.fake": "the line of a definition",
     },
     r"(?:import|from) gc\b|get_objects|get_referrers|getrefcount": {

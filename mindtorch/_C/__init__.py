@@ -1,6 +1,9 @@
 """The names of `torch._C` that programs with tensor subclasses use."""
 
+from mindtorch._C import _fft as _fft
+from mindtorch._C import _linalg as _linalg
 from mindtorch._C import _nn as _nn
+from mindtorch._C import _special as _special
 from mindtorch._C._keys import DispatchKey as DispatchKey
 from mindtorch._C._keys import DispatchKeySet as DispatchKeySet
 from mindtorch._core import state

@@ -1,7 +1,8 @@
-"""The names of `torch._C._nn` with which modules of other libraries read the arguments of `to`."""
+"""The names of `torch._C._nn`: the arguments of `to`, and the functions of ops by which traced programs call them."""
 
 from typing import Any
 
+from mindtorch._C._of_ops import functions_of_ops
 from mindtorch._core.device import as_device, device
 from mindtorch._core.dtype import dtype
 from mindtorch._core.memory_format import memory_format
@@ -18,3 +19,6 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, b
         options["non_blocking"],
         options["memory_format"],
     )
+
+
+__getattr__ = functions_of_ops(__name__)

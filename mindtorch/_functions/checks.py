@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
+from mindtorch.dispatch.torch_function import ask, has_torch_function, no_implementation, overriding_arguments
 
 _NO_MESSAGE = (
     "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
@@ -80,9 +81,16 @@ def _check_tensor_all(cond: Any, message: Callable[[], Any] | None = None) -> No
     _check_tensor_all_with(RuntimeError, cond, message)
 
 
-def _assert(condition: Any, message: str) -> None:
-    """`assert` as a function."""
+def _assert(condition: Any, message: str) -> Any:
+    """`assert` as a function, which can be taken over."""
+    if type(condition) not in (bool, Tensor) and has_torch_function((condition,)):
+        overriders = overriding_arguments((condition,))
+        answer = ask(_assert, overriders, (condition, message), {})
+        if answer is NotImplemented:
+            raise no_implementation("torch._assert", overriders)
+        return answer
     assert condition, message  # noqa: S101
+    return None
 
 
 def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:

@@ -9,7 +9,7 @@ still finds them.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, update_wrapper
 from importlib import import_module
-from inspect import Signature
+from inspect import Signature, unwrap
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -79,10 +79,17 @@ _WRITTEN_IN_PYTHON = frozenset(
         "__array__", "__contains__", "__deepcopy__", "__floordiv__", "__len__", "__pow__", "__repr__",
         "__reversed__", "__rfloordiv__", "__rmatmul__", "__rmod__", "__rpow__", "__rsub__", "__rtruediv__",
         "atleast_1d", "atleast_2d", "atleast_3d", "backward", "block_diag", "broadcast_tensors", "cartesian_prod",
-        "cdist", "einsum", "is_shared", "meshgrid", "norm", "register_hook", "register_post_accumulate_grad_hook",
-        "share_memory_", "split", "stft", "storage", "tensordot", "unique", "unique_consecutive",
+        "cdist", "chain_matmul", "einsum", "is_shared", "meshgrid", "norm", "register_hook",
+        "register_post_accumulate_grad_hook", "share_memory_", "split", "stft", "storage", "tensordot", "unique",
+        "unique_consecutive",
     )
 )  # fmt: skip
+
+# Functions of nn.functional that torch has written in C++, which are Python here: they pass on what they are given.
+_WRITTEN_IN_C = frozenset(("cosine_similarity", "logsigmoid", "pairwise_distance", "softshrink"))
+
+# Parameters of torch's own that begin with an underscore.
+_PASSED_ON = frozenset(("_random_samples", "_stacklevel"))
 
 # Parameters that torch's function does not pass on: overrides never see their values.
 _NOT_PASSED_ON = {"l1_loss": ("weight",)}
@@ -98,7 +105,9 @@ class OverridableFunction:
         self.function = function
         self.reported: Any = self  # what `__torch_function__` gets to see: an operator reports as a method
         self.in_python = name in _WRITTEN_IN_PYTHON or (
-            module in ("torch.autograd", "torch.nn.functional") and not hasattr(function, "op")
+            module in ("torch.autograd", "torch.nn.functional")
+            and not hasattr(function, "op")
+            and name not in _WRITTEN_IN_C
         )
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -155,7 +164,7 @@ def _named(module: str, name: str) -> Any:
 
 @cache
 def _signature(function: Callable) -> Signature:
-    return whole_signature(function)
+    return whole_signature(unwrap(function))
 
 
 @cache
@@ -166,7 +175,7 @@ def _is_lonely(method: Callable) -> bool:
 
 def _is_ours(parameter: str) -> bool:
     """Whether torch's function has no such parameter: ours is there for an operator, or is NumPy's name of another."""
-    return parameter.startswith("_") or parameter in ("axis", "keepdims")
+    return (parameter.startswith("_") and parameter not in _PASSED_ON) or parameter in ("axis", "keepdims")
 
 
 def _defaults_by_keyword(
@@ -232,7 +241,11 @@ def overridable(function: Any) -> Any:
 
 
 def _is_function(value: Any) -> bool:
-    return isinstance(value, FunctionType) and value.__module__.startswith("mindtorch")
+    return (
+        isinstance(value, FunctionType)
+        and value.__module__.startswith("mindtorch")
+        and not hasattr(value, "calls_what_is_overridable")
+    )
 
 
 def public_functions(module: ModuleType) -> Iterator[tuple[str, Any]]:

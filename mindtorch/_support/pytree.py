@@ -100,6 +100,10 @@ class TreeSpec:
         object.__setattr__(self, "num_leaves", 1 if self.is_leaf() else sum(each.num_leaves for each in children))
         object.__setattr__(self, "num_nodes", 1 + sum(each.num_nodes for each in children))
 
+    def __hash__(self) -> int:
+        # Without the context, which may be a list.
+        return hash((self.type, self.num_leaves, self.children_specs))
+
     @property
     def num_children(self) -> int:
         return len(self.children_specs)

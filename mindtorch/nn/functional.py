@@ -130,13 +130,28 @@ def embedding(
 
 # -------------------- activations --------------------
 
-sigmoid = ops.sigmoid
-tanh = ops.tanh
 conv_tbc = ops.conv_tbc
 gelu = ops.gelu
 hardshrink = ops.hardshrink
 prelu = ops.prelu
 softplus = ops.softplus
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-input))."""
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
+# In torch modes see the methods that these call, not the functions.
+for _function in (sigmoid, tanh):
+    _function.calls_what_is_overridable = True  # type: ignore[attr-defined]
+
+_threshold = threshold  # the name that torch gives it in traced programs
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

@@ -613,8 +613,10 @@ def _is_buffer(owner: Module, name: str) -> bool:
 
 
 def _addindent(text: str, count: int) -> str:
-    """All lines but the first one further to the right; layers of other libraries print themselves with it."""
-    return text.replace("\n", "\n" + " " * count)
+    """All lines but the first one further to the right, blank ones empty; layers of other libraries print themselves
+    with it."""
+    first, *lines = text.split("\n")
+    return "\n".join([first, *[" " * count + line if line.strip() else "" for line in lines]])
 
 
 def _apply_to_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core import state
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import cross_map_norm, init
@@ -48,6 +49,8 @@ class LayerNorm(Module):
         # A weight that is computed, by a parametrization or by a hook, is an ordinary attribute.
         weight = parameters["weight"] if "weight" in parameters else self.weight
         bias = parameters["bias"] if "bias" in parameters else self.bias
+        if state.active_modes:  # which see the function that torch calls
+            return F.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
         return ops.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -127,8 +130,8 @@ class RMSNorm(Module):
         if self.elementwise_affine:
             init.ones_(self.weight)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+    def forward(self, x: Tensor) -> Tensor:
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

@@ -161,8 +161,6 @@ def test_what_is_missing_says_so():
         (lambda: mindtorch.jit.save(None, "file"), "no TorchScript"),
         (lambda: mindtorch.distributed.rpc.init_rpc("worker"), "not this part of torch.distributed"),
         (lambda: mindtorch.distributed.fsdp.FullyShardedDataParallel(None), "fully_shard"),
-        (lambda: mindtorch.fx.symbolic_trace(len), "no torch.fx here"),
-        (lambda: mindtorch.fx.Tracer(), "mindtorch.program.record"),
         (lambda: mindtorch.ao.quantization.prepare(None), "no quantized tensors"),
     ):
         with pytest.raises((ImportError, NotImplementedError, RuntimeError, ValueError), match=text):

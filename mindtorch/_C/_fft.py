@@ -1,0 +1,5 @@
+"""The names of `torch._C._fft`: the functions of ops by which traced programs call them."""
+
+from mindtorch._C._of_ops import functions_of_ops
+
+__getattr__ = functions_of_ops(__name__)

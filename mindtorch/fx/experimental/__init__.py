@@ -1,0 +1,1 @@
+"""Parts of `torch.fx` whose interfaces may change."""
