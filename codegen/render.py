@@ -50,6 +50,11 @@ def tuple_of(words: Iterable[str]) -> str:
     return f"({listed[0]},)" if len(listed) == 1 else f"({', '.join(listed)})"
 
 
+def fits(text: str, indentation: int) -> bool:
+    """Whether a statement needs no more than one line."""
+    return indentation + len(text) <= LINE_LENGTH
+
+
 def literal(text: str) -> str:
     """A string as Python source, in double quotes if possible."""
     return f'"{text}"' if '"' not in text and "\\" not in text else repr(text)
@@ -72,6 +77,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["without_blank_lines"] = without_blank_lines
     environment.filters["tuple_of"] = tuple_of
     environment.filters["literal"] = literal
+    environment.globals["fits"] = fits
     return environment
 
 

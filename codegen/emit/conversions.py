@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..model import Argument, ListType, Op
-from ..render import tuple_of
+from ..render import fits, tuple_of
 from .signatures import is_int_list, takes_requires_grad
 
 # By schema type: the types that need no conversion, and the function that converts all others.
@@ -87,7 +87,10 @@ def tensor_checks(op: Op, reject: str) -> Iterator[Conversion]:
 
 
 def out_test(out: Op, reject: str) -> tuple[str, ...]:
-    """The test of `out` in the function of the functional op: methods take none, and composite ops hand theirs on."""
+    """The test of `out` in the function of the functional op: methods take none, and composite ops hand theirs on.
+
+    It is part of that for gradients (`grad_check_of_out`) where one line tells both.
+    """
     tests = ["IS_METHOD"]
     if len(out.schema.out_arguments) > 1:
         tests.append("not isinstance(out, (list, tuple))")
@@ -153,17 +156,29 @@ def _convert_variadic(op: Op, argument: Argument) -> Conversion:
 def _convert_value(op: Op, argument: Argument) -> Conversion:
     plain, convert = _PLAIN[argument.type.base]
     name = argument.python_name
-    test = " and ".join(f"type({name}) is not {kind}" for kind in plain)
+    test = " or ".join(f"type({name}) is {kind}" for kind in plain)
     if _may_go_unnoticed(op, argument):
-        test += f" or not -(2**63) <= {name} < 2**63"
-    if argument.type.is_optional:
-        test = f"{name} is not None and {f'({test})' if ' or ' in test else test}"
-    return _converted(name, test, _call(convert, name, op, argument))
+        test += f" and -(2**63) <= {name} < 2**63"
+    return _converted_unless(_or_none(argument, test), name, _call(convert, name, op, argument))
+
+
+def _or_none(argument: Argument, test: str) -> str:
+    """A test that None passes, too, if it may be given."""
+    return f"{argument.python_name} is None or {test}" if argument.type.is_optional else test
 
 
 def _converted(name: str, test: str, call: str) -> Conversion:
     """What converts an argument of which a test is true."""
     return Conversion((f"if {test}:", f"    {name} = {call}"), may_refuse=True)
+
+
+def _converted_unless(test: str, name: str, call: str) -> Conversion:
+    """What converts an argument of which a test is false: one line, if that is long enough."""
+    line = f"{name} = {name} if {test} else {call}"
+    if fits(line, 8):
+        return Conversion((line,), may_refuse=True)
+    is_single = " or " not in test and " and " not in test
+    return _converted(name, test.replace(" is ", " is not ") if is_single else f"not ({test})", call)
 
 
 def _may_go_unnoticed(op: Op, argument: Argument) -> bool:
@@ -198,9 +213,8 @@ def pins(op: Op) -> bool:
 
 def _convert_bool(op: Op, argument: Argument) -> Conversion:
     name = argument.python_name
-    values = ["None", "False", "True"] if argument.type.is_optional else ["False", "True"]  # frequent ones first
-    tests = " and ".join(f"{name} is not {value}" for value in values)
-    return _converted(name, tests, _call("bool_of", name, op, argument))
+    test = f"{name} is False or {name} is True"  # the frequent one first
+    return _converted_unless(_or_none(argument, test), name, _call("bool_of", name, op, argument))
 
 
 def is_bool_array(argument: Argument) -> bool:
@@ -216,13 +230,13 @@ def _check_length(argument: Argument) -> Conversion:
 
 def _convert_generator(op: Op, argument: Argument) -> Conversion:
     name = argument.python_name
-    return _converted(name, f"{name} is not None", _call("generator_of", name, op, argument))
+    return _converted_unless(f"{name} is None", name, _call("generator_of", name, op, argument))
 
 
 def _convert_dtype(op: Op, argument: Argument) -> Conversion:
     name = argument.python_name
-    unless_none = f"{name} is not None and " if argument.type.is_optional else ""
-    return _converted(name, f"{unless_none}type({name}) is not Dtype", _call("dtype_of", name, op, argument))
+    test = _or_none(argument, f"type({name}) is Dtype")
+    return _converted_unless(test, name, _call("dtype_of", name, op, argument))
 
 
 def _convert_int_list(op: Op, argument: Argument) -> Conversion:
@@ -230,13 +244,13 @@ def _convert_int_list(op: Op, argument: Argument) -> Conversion:
     name = argument.python_name
     kind = argument.type.without_optional
     assert isinstance(kind, ListType)
+    if kind.size is None:
+        test = _or_none(argument, _is_tuple_of_ints(op, name))
+        return _converted_unless(test, name, _call("ints_of", name, op, argument))
     tests = [f"{name} is not None"] if argument.type.is_optional else []
     tests.append(_is_no_tuple_of_ints(op, name))
     test = " and ".join(f"({each})" if " or " in each else each for each in tests)
-    function = "ints_of" if kind.size is None else "sized_ints_of"
-    convert = _converted(name, test, _call(function, name, op, argument))
-    if kind.size is None:
-        return convert
+    convert = _converted(name, test, _call("sized_ints_of", name, op, argument))
     before = [f"if type({name}) is int:", f"    {name} = {tuple_of([name] * kind.size)}"]
     before += [f"elif {name} is None:", f"    {name} = ()"] if argument.default == "[]" else []
     return _behind(before, convert)
@@ -255,6 +269,12 @@ def _is_no_tuple_of_ints(op: Op, name: str) -> str:
     """
     is_other = f"type({name}) is not tuple"
     return is_other if op.view or op.factory else f"{is_other} or {name} and type({name}[0]) is not int"
+
+
+def _is_tuple_of_ints(op: Op, name: str) -> str:
+    """The opposite."""
+    is_tuple = f"type({name}) is tuple"
+    return is_tuple if op.view or op.factory else f"{is_tuple} and (not {name} or type({name}[0]) is int)"
 
 
 def _call(convert: str, value: str, op: Op, argument: Argument) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import Argument, BaseType, Model, Op
-from ..render import tuple_of
+from ..render import fits, tuple_of
 from .changes import checks, marks
 from .conversions import (
     conversions,
@@ -118,6 +118,14 @@ class Function:
         return self.marks_requires_grad or bool(self.marks) or saves
 
     @property
+    def call_in_mode(self) -> str:
+        """The call while a mode is active. Where the line is too short for all arguments, they are read from names."""
+        call = f"call({comma_separated(filter(None, (self.itself, self.intercepted)))})"
+        joins_ints = self.op.separate_ints is not None and only_methods_take_ints(self.op)
+        is_long = not joins_ints and not fits(f"return {call}", 8)
+        return f"call_with({self.itself}, locals())" if is_long else call
+
+    @property
     def out_arrays(self) -> tuple[Array, ...]:
         """Those of an ``out=`` form that the functional op does not have."""
         return self.arrays[len(self.op.schema.tensor_arguments) :]
@@ -167,7 +175,7 @@ def function_of(model: Model, op: Op) -> Function:
         return_type=return_type(op),
         has_several_outs=len(op.schema.out_arguments) > 1,
         out=inner,
-        out_test=out_test(inner.op, reject) if inner else (),
+        out_test=out_test(inner.op, reject) if inner and not (may_fail and _checks_out_with_grad(inner)) else (),
         out_function=function_name(model, apart) if apart else None,
         passed_to_out=signature_of(model, apart, public=False).passed if apart else "",
         out_check=_out_check(op),
@@ -183,6 +191,11 @@ def function_of(model: Model, op: Op) -> Function:
         missing_composite=_missing_composite(model, op),
         replay=_replay(op),
     )
+
+
+def _checks_out_with_grad(out: Function) -> bool:
+    """Whether the test for gradients sees to what methods and no tensors are given for `out`, too."""
+    return out.grad_check is not None and bool(out.grad_check.of_method)
 
 
 def shares_code(model: Model, out: Op) -> bool:

@@ -29,11 +29,13 @@ class Recording:
     ``values``   the fields of the node for numbers, shapes and the like: the assignments, without the node
     ``kept``     the inputs that are kept, one expression each
     ``after``    what is kept once the kernel has run: outputs, and the inputs that it changes
-    ``single``   one tensor has an edge, so that one line says it all
+    ``unless``   what keeps a composite op from being recorded as one node; tested last
+    ``single``   one tensor has an edge, so that one line tells all
     """
 
     node: str
     may: str
+    unless: str
     edges: tuple[Edge, ...]
     wanted: str
     next_edges: str
@@ -60,6 +62,7 @@ def recording_of(model: Model, op: Op) -> Recording | None:
     return Recording(
         node="RefusingNode" if derivative.is_refused else f"nodes.{derivative.node}",
         may=_may_record(op, edges, derivative.when, single),
+        unless=_unless_seen(op),
         edges=tuple(_edge(argument, alone, single) for argument in edges),
         wanted=" or ".join(_is_wanted(argument, alone) for argument in edges),
         next_edges=_next_edges(edges),
@@ -119,10 +122,7 @@ def _edges_of_list(argument: Argument, alone: bool) -> str:
 
 
 def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, single: bool) -> str:
-    """A test on attributes only, as it stands in front of every call; the tensors of a list are looked at later.
-
-    A composite op whose parts a mode or transform needs is recorded as these parts.
-    """
+    """A test on attributes only, as it stands in front of every call; the tensors of a list are looked at later."""
     tests = [] if any(a.type.is_list for a in edges) else [_has_edge(argument, single) for argument in edges]
     some = f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
     if len(tests) > 1 and not any(argument.type.is_optional for argument in edges):
@@ -132,10 +132,13 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None, singl
     # the owners of the edge to decide whether a graph still refers to the leaf's node.
     parts = [grad_mode, some] if op.kind == "inplace" else [some, grad_mode]
     parts.append(f"({in_python_names(when)})" if when else "")
-    if op.is_composite:
-        tensors = comma_separated(argument.python_name for argument in op.schema.tensor_arguments)
-        parts.append(f"not (state.active_modes and looks_inside({tensors}))")
     return " and ".join(part for part in parts if part)
+
+
+def _unless_seen(op: Op) -> str:
+    """A composite op whose parts a mode or transform needs is recorded as these parts."""
+    tensors = comma_separated(argument.python_name for argument in op.schema.tensor_arguments)
+    return f"not (state.active_modes and looks_inside({tensors}))" if op.is_composite else ""
 
 
 def _has_edge(argument: Argument, named: bool = False) -> str:
@@ -236,10 +239,19 @@ _INTEGRAL = ("integral", "number_integral")
 
 @dataclass(frozen=True, slots=True)
 class GradCheck:
-    """What an ``out=`` function does about gradients: lines before the kernel, and lines after it, if any."""
+    """What an ``out=`` function does about gradients: lines before the kernel, and lines after it, if any.
+
+    ``of_method``: the lines before it that see to methods as well, which take no `out`.
+    """
 
     before: tuple[str, ...]
     after: tuple[str, ...] = ()
+    of_method: tuple[str, ...] = ()
+
+    @property
+    def of_functional(self) -> tuple[str, ...]:
+        """The lines before the kernel in the function of the functional op, which methods share."""
+        return self.of_method or self.before
 
 
 def grad_check_of_out(model: Model, op: Op) -> GradCheck | None:
@@ -262,7 +274,7 @@ def grad_check_of_out(model: Model, op: Op) -> GradCheck | None:
     has_formulas = derivative.has_formulas if derivative is not None else not is_without
     name = f'"{op.schema.base}"' if has_formulas else f'"aten::{op.schema.base}"'
     if has_formulas:
-        return GradCheck(_grad_check_of_out(f"refuse_grad({comma_separated([name, *inputs, out])})", operands, out))
+        return _formula_check(comma_separated([name, *inputs, out]), operands, out)
     given = comma_separated([name, "(out,)" if out == "out" else "out", *inputs])
     calls = f"refuse_unwritable({given})", f"record_refusal({given})"
     if inputs or out != "out":
@@ -270,9 +282,12 @@ def grad_check_of_out(model: Model, op: Op) -> GradCheck | None:
     return GradCheck(*[("if out._mt_edge is not None:", f"    {call}") for call in calls])
 
 
-def _grad_check_of_out(call: str, operands: Sequence[Argument], out: str) -> tuple[str, ...]:
+def _formula_check(given: str, operands: Sequence[Argument], out: str) -> GradCheck:
     """The call, which is spared if it can be told in a line that no tensor takes part in autograd."""
+    call = f"refuse_grad({given})"
     if out != "out" or any(each.type.is_list or each.type.is_optional for each in operands):
-        return (call,)
-    tests = " or ".join([f"{name}._mt_edge is not None" for name in (*[each.python_name for each in operands], out)])
-    return f"if {tests}:", f"    {call}"
+        return GradCheck((call,))
+    edges = " is ".join(f"{name}._mt_edge" for name in (*[each.python_name for each in operands], out))
+    test = f"not ({edges} is None)"
+    of_method = f"if IS_METHOD or {test}:", f"    refuse_out(IS_METHOD, {given})"
+    return GradCheck((f"if {test}:", f"    {call}"), of_method=of_method)

@@ -61,12 +61,12 @@ class Resolver:
 
     name: str
     form: str
-    schemas: tuple[str, ...]
+    calls: tuple[str, ...]
     signature: Signature
     functions: str
     moves: tuple[str, ...]
     branches: tuple[Branch, ...]
-    given: str
+    no_overload: str
     shifted: tuple[str, ...] = ()
     old_calls: OldCalls | None = None
 
@@ -142,10 +142,9 @@ def _positions_clash(overloads: Sequence[Overload]) -> bool:
     )
 
 
-def _docstrings(name: str, overloads: Sequence[Overload]) -> tuple[str, ...]:
-    """The schemas, and what each is in Python: the resolver's own signature has room for all of them."""
-    calls = (f"{name}({overload.signature.shown})" for overload in overloads)
-    return (*(str(overload.op.schema) for overload in overloads), *dict.fromkeys(calls))
+def _calls(name: str, overloads: Sequence[Overload]) -> tuple[str, ...]:
+    """What each overload is in Python: the resolver's own signature has room for all of them."""
+    return tuple(dict.fromkeys(f"{name}({overload.signature.shown})" for overload in overloads))
 
 
 def _functions(overloads: Sequence[Overload]) -> str:
@@ -160,12 +159,12 @@ def _matching_resolver(name: str, overloads: Sequence[Overload]) -> Resolver:
     return Resolver(
         name=name,
         form="matching",
-        schemas=_docstrings(name, overloads),
+        calls=_calls(name, overloads),
         signature=Signature(tuple(alias_parameters(parameters) + _reserved_words(parameters))),
         functions=_functions(overloads),
         moves=(),
         branches=(Branch("matching", ""),),
-        given="",
+        no_overload="",
     )
 
 
@@ -210,7 +209,7 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
     return Resolver(
         name=name,
         form="shifted",
-        schemas=_docstrings(name, overloads),
+        calls=_calls(name, overloads),
         signature=Signature((*positional, *optional, *keywords)),
         functions=_functions((shifted, longest)),
         moves=(),
@@ -218,15 +217,14 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
             Branch(absent, _call(shifted.function, ["*given", *_passed(keywords, shifted)])),
             Branch("", _call(longest.function, [*required, *(p.name for p in optional), *_passed(keywords, longest)])),
         ),
-        given=_given(name, overloads, [parameter.name for parameter in (*positional, *optional)], keywords),
+        no_overload=_no_overload(name, overloads),
         shifted=tuple(required),
     )
 
 
-def _given(name: str, overloads: Sequence[Overload], positional: Sequence[str], keywords: Sequence[Parameter]) -> str:
-    """What an error needs to know: the resolver, its overloads, and the arguments of the call."""
-    named = ", ".join(f'"{parameter.name}": {parameter.name}' for parameter in keywords)
-    return f"{name}, {_functions(overloads)}, {tuple_of(positional)}, {{{named}}}"
+def _no_overload(name: str, overloads: Sequence[Overload]) -> str:
+    """The call that ends in an error: it reads the arguments from the names of the parameters."""
+    return f"raise_no_overload({name}, {_functions(overloads)}, locals())"
 
 
 def _passed(keywords: Sequence[Parameter], overload: Overload) -> list[str]:
@@ -282,16 +280,19 @@ class _Merge:
         return Resolver(
             name=name,
             form="plain",
-            schemas=_docstrings(name, self.overloads),
+            calls=_calls(name, self.overloads),
             signature=Signature(tuple(parameters), self.rest),
             functions=_functions(self.overloads),
-            moves=tuple(self._moves(lambda slots: f"raise_no_overload({self._all_given(name, slots)})")),
+            moves=tuple(self._moves(lambda slots: self._unmatched(name, slots))),
             branches=tuple(self._branches(order)),
-            given=self._all_given(name, self.slots),
+            no_overload=self._unmatched(name, self.slots) if self.renamed else _no_overload(name, self.overloads),
         )
 
-    def _all_given(self, name: str, slots: Sequence[str]) -> str:
-        return _given(name, self.overloads, [*slots, *self.renamed], self._own_keywords())
+    def _unmatched(self, name: str, slots: Sequence[str]) -> str:
+        """The same for parameters that stand for arguments of several names."""
+        named = ", ".join(f'"{parameter.name}": {parameter.name}' for parameter in self._own_keywords())
+        given = tuple_of([*slots, *self.renamed])
+        return f"raise_unmatched({name}, {_functions(self.overloads)}, {given}, {{{named}}})"
 
     def _defined(self) -> list[Parameter]:
         """The parameters of the `def` line. What stands for arguments of several names is one by position only."""

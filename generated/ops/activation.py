@@ -21,6 +21,7 @@ from mindtorch.autograd._engine.history import (
     mark_written,
     rebase,
     refuse_complex,
+    written,
 )
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import (
@@ -28,6 +29,7 @@ from mindtorch.autograd._engine.outputs import (
     recorded,
     recorded_outputs,
     refuse_grad,
+    refuse_out,
     refuse_unwritable,
 )
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
@@ -90,11 +92,9 @@ def sigmoid(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # sigmoid.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sigmoid", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sigmoid", input, out)
             return adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -142,14 +142,11 @@ def sigmoid_backward(grad_output, output, *, out=None):
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         if out is not None:  # sigmoid_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sigmoid_backward", grad_output, output, out)
-            return adopt_result(
-                out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
-            )
+            if IS_METHOD or not (grad_output._mt_edge is output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sigmoid_backward", grad_output, output, out)
+            array = _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -178,9 +175,8 @@ def sigmoid_backward(grad_output, output, *, out=None):
                     tensor._mt_edge = node, 0, shape, dtype
                 return tensor
         kind = common_kind(grad_output, output)
-        return wrap(
-            _sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
-        )
+        array = _sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array)
+        return wrap(array, node, kind)
     except CALL_ERRORS as error:
         return failed(error, sigmoid_backward, locals())
 
@@ -190,15 +186,12 @@ def hardshrink(input, lambd=0.5, *, out=None):
     if state.active_modes and intercepts(hardshrink, input, out):
         return call(hardshrink, input, lambd, out=out)
     try:
-        if type(lambd) is not int and type(lambd) is not float:
-            lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
+        lambd = lambd if type(lambd) is int or type(lambd) is float else scalar_of(lambd, "hardshrink", "lambd", 2)
         input_array = input._mt_array
         if out is not None:  # hardshrink.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("hardshrink", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "hardshrink", input, out)
             return adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -218,20 +211,18 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
     if state.active_modes and intercepts(hardshrink_backward, grad_out, input, out):
         return call(hardshrink_backward, grad_out, input, lambd, out=out)
     try:
-        if type(lambd) is not int and type(lambd) is not float:
+        if not (type(lambd) is int or type(lambd) is float):
             lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
         if out is not None:  # hardshrink_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_out._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("hardshrink_backward", grad_out, input, out)
-            return adopt_result(
-                out,
-                _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array),
+            if IS_METHOD or not (grad_out._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "hardshrink_backward", grad_out, input, out)
+            array = _hardshrink_backward_kernels[type(grad_out_array)](
+                grad_out_array, input_array, lambd, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_out._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
@@ -252,15 +243,12 @@ def softshrink(input, lambd=0.5, *, out=None):
     if state.active_modes and intercepts(softshrink, input, out):
         return call(softshrink, input, lambd, out=out)
     try:
-        if type(lambd) is not int and type(lambd) is not float:
-            lambd = scalar_of(lambd, "softshrink", "lambd", 2)
+        lambd = lambd if type(lambd) is int or type(lambd) is float else scalar_of(lambd, "softshrink", "lambd", 2)
         input_array = input._mt_array
         if out is not None:  # softshrink.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("softshrink", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "softshrink", input, out)
             return adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -280,22 +268,18 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
     if state.active_modes and intercepts(softshrink_backward, grad_output, input, out):
         return call(softshrink_backward, grad_output, input, lambd, out=out)
     try:
-        if type(lambd) is not int and type(lambd) is not float:
+        if not (type(lambd) is int or type(lambd) is float):
             lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # softshrink_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("softshrink_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _softshrink_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, lambd, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "softshrink_backward", grad_output, input, out)
+            array = _softshrink_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, lambd, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -357,16 +341,15 @@ def _prelu_kernel_backward(grad_output, input, weight):
         return call(_prelu_kernel_backward, grad_output, input, weight)
     if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(weight, Tensor)):
         return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
-    node = None
-    if (
-        not (grad_output._mt_edge is input._mt_edge is weight._mt_edge is None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(grad_output, input, weight))
+    if not (grad_output._mt_edge is input._mt_edge is weight._mt_edge is None) and (
+        state.grad_everywhere or thread.grad_enabled
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if grad_output_edge is not None or input_edge is not None or weight_edge is not None:
+        if (grad_output_edge is not None or input_edge is not None or weight_edge is not None) and not (
+            state.active_modes and looks_inside(grad_output, input, weight)
+        ):
             node = nodes.PreluKernelBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge or None, input_edge or None, weight_edge or None)
@@ -376,10 +359,9 @@ def _prelu_kernel_backward(grad_output, input, weight):
                 save(input),
                 save(weight) if grad_output_edge else None,
             )
-    if node is not None:
-        return recorded_outputs(
-            node, (True, True), composite_activations.prelu_kernel_backward, grad_output, input, weight
-        )
+            return recorded_outputs(
+                node, (True, True), composite_activations.prelu_kernel_backward, grad_output, input, weight
+            )
     return composite_activations.prelu_kernel_backward(grad_output, input, weight)
 
 
@@ -441,22 +423,18 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     if state.active_modes and intercepts(threshold_backward, grad_output, input, out):
         return call(threshold_backward, grad_output, input, threshold, out=out)
     try:
-        if type(threshold) is not int and type(threshold) is not float:
+        if not (type(threshold) is int or type(threshold) is float):
             threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # threshold_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("threshold_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _threshold_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, threshold, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "threshold_backward", grad_output, input, out)
+            array = _threshold_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, threshold, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -467,9 +445,8 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.threshold = threshold
                 node._mt_saved = (save(input) if grad_output_edge else None,)
-        return wrap(
-            _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node
-        )
+        array = _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, threshold_backward, locals())
 
@@ -479,20 +456,16 @@ def threshold(input, threshold, value, *, out=None):
     if state.active_modes and intercepts(_threshold, input, out):
         return call(_threshold, input, threshold, value, out=out)
     try:
-        if type(threshold) is not int and type(threshold) is not float:
+        if not (type(threshold) is int or type(threshold) is float):
             threshold = scalar_of(threshold, "threshold", "threshold", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "threshold", "value", 3)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "threshold", "value", 3)
         input_array = input._mt_array
         if out is not None:  # threshold.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("threshold", input, out)
-            return adopt_result(
-                out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "threshold", input, out)
+            array = _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -514,10 +487,9 @@ def threshold_(input, threshold, value):
     if state.active_modes and intercepts(threshold_, input):
         return call(threshold_, input, threshold, value)
     try:
-        if type(threshold) is not int and type(threshold) is not float:
+        if not (type(threshold) is int or type(threshold) is float):
             threshold = scalar_of(threshold, "threshold_", "threshold", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "threshold_", "value", 3)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "threshold_", "value", 3)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -529,10 +501,7 @@ def threshold_(input, threshold, value):
                 node.threshold = threshold
                 node._mt_saved = (save_copy(input),)
         _threshold_kernels[type(input_array)](input_array, threshold, value, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, threshold_, locals())
 
@@ -542,17 +511,15 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     if state.active_modes and intercepts(hardtanh, input, out):
         return call(hardtanh, input, min_val, max_val, out=out)
     try:
-        if type(min_val) is not int and type(min_val) is not float:
+        if not (type(min_val) is int or type(min_val) is float):
             min_val = scalar_of(min_val, "hardtanh", "min_val", 2)
-        if type(max_val) is not int and type(max_val) is not float:
+        if not (type(max_val) is int or type(max_val) is float):
             max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
         input_array = input._mt_array
         if out is not None:  # hardtanh.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("hardtanh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "hardtanh", input, out)
             return adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -573,9 +540,9 @@ def hardtanh_(input, min_val=-1, max_val=1):
     if state.active_modes and intercepts(hardtanh_, input):
         return call(hardtanh_, input, min_val, max_val)
     try:
-        if type(min_val) is not int and type(min_val) is not float:
+        if not (type(min_val) is int or type(min_val) is float):
             min_val = scalar_of(min_val, "hardtanh_", "min_val", 2)
-        if type(max_val) is not int and type(max_val) is not float:
+        if not (type(max_val) is int or type(max_val) is float):
             max_val = scalar_of(max_val, "hardtanh_", "max_val", 3)
         input_array = input._mt_array
         node = None
@@ -589,10 +556,7 @@ def hardtanh_(input, min_val=-1, max_val=1):
                 node.max_val = max_val
                 node._mt_saved = (save_copy(input),)
         _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, hardtanh_, locals())
 
@@ -602,24 +566,20 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     if state.active_modes and intercepts(hardtanh_backward, grad_output, input, out):
         return call(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
     try:
-        if type(min_val) is not int and type(min_val) is not float:
+        if not (type(min_val) is int or type(min_val) is float):
             min_val = scalar_of(min_val, "hardtanh_backward", "min_val", 3)
-        if type(max_val) is not int and type(max_val) is not float:
+        if not (type(max_val) is int or type(max_val) is float):
             max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # hardtanh_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("hardtanh_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _hardtanh_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, min_val, max_val, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "hardtanh_backward", grad_output, input, out)
+            array = _hardtanh_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, min_val, max_val, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -631,9 +591,8 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
                 node.min_val = min_val
                 node.max_val = max_val
                 node._mt_saved = (save(input) if grad_output_edge else None,)
-        return wrap(
-            _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val), node
-        )
+        array = _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, hardtanh_backward, locals())
 
@@ -645,23 +604,17 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
     try:
         if not (isinstance(input, Tensor) and isinstance(noise, Tensor)):
             raise NotATensor
-        if type(lower) is not int and type(lower) is not float:
+        if not (type(lower) is int or type(lower) is float):
             lower = scalar_of(lower, "rrelu_with_noise", "lower", 3)
-        if type(upper) is not int and type(upper) is not float:
+        if not (type(upper) is int or type(upper) is float):
             upper = scalar_of(upper, "rrelu_with_noise", "upper", 4)
-        if training is not False and training is not True:
+        if not (training is False or training is True):
             training = bool_of(training, "rrelu_with_noise", "training", 5)
-        if generator is not None:
-            generator = generator_of(generator, "rrelu_with_noise", "generator", 6)
+        generator = generator if generator is None else generator_of(generator, "rrelu_with_noise", "generator", 6)
         if noise._mt_edge is not None:
             check_constant("rrelu_with_noise", "noise", noise)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, noise))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input, noise)):
                 node = nodes.RreluWithNoiseBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -669,12 +622,11 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
                 node.upper = upper
                 node.training = training
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(
-                node, composite_random_slopes.rrelu_with_noise, input, noise, lower, upper, training, generator
-            )
-            node._mt_saved += (save(noise),)
-            return result
+                result = recorded(
+                    node, composite_random_slopes.rrelu_with_noise, input, noise, lower, upper, training, generator
+                )
+                node._mt_saved += (save(noise),)
+                return result
         return composite_random_slopes.rrelu_with_noise(input, noise, lower, upper, training, generator)
     except CALL_ERRORS as error:
         return failed(error, rrelu_with_noise, locals())
@@ -687,25 +639,22 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(noise, Tensor)):
             raise NotATensor
-        if type(lower) is not int and type(lower) is not float:
+        if not (type(lower) is int or type(lower) is float):
             lower = scalar_of(lower, "rrelu_with_noise_backward", "lower", 4)
-        if type(upper) is not int and type(upper) is not float:
+        if not (type(upper) is int or type(upper) is float):
             upper = scalar_of(upper, "rrelu_with_noise_backward", "upper", 5)
-        if training is not False and training is not True:
+        if not (training is False or training is True):
             training = bool_of(training, "rrelu_with_noise_backward", "training", 6)
-        if self_is_result is not False and self_is_result is not True:
+        if not (self_is_result is False or self_is_result is True):
             self_is_result = bool_of(self_is_result, "rrelu_with_noise_backward", "self_is_result", 7)
         if noise._mt_edge is not None:
             check_constant("rrelu_with_noise_backward", "noise", noise)
-        node = None
-        if (
-            not (grad_output._mt_edge is input._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(grad_output, input, noise))
-        ):
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
-            if grad_output_edge is not None or input_edge is not None:
+            if (grad_output_edge is not None or input_edge is not None) and not (
+                state.active_modes and looks_inside(grad_output, input, noise)
+            ):
                 node = nodes.RreluWithNoiseBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
@@ -713,20 +662,19 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
                 node.upper = upper
                 node.training = training
                 node._mt_saved = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
-        if node is not None:
-            result = recorded(
-                node,
-                composite_random_slopes.rrelu_with_noise_backward,
-                grad_output,
-                input,
-                noise,
-                lower,
-                upper,
-                training,
-                self_is_result,
-            )
-            refuse_complex("rrelu_with_noise_backward", grad_output, input)
-            return result
+                result = recorded(
+                    node,
+                    composite_random_slopes.rrelu_with_noise_backward,
+                    grad_output,
+                    input,
+                    noise,
+                    lower,
+                    upper,
+                    training,
+                    self_is_result,
+                )
+                refuse_complex("rrelu_with_noise_backward", grad_output, input)
+                return result
         return composite_random_slopes.rrelu_with_noise_backward(
             grad_output, input, noise, lower, upper, training, self_is_result
         )
@@ -741,14 +689,10 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(lower) is not int and type(lower) is not float:
-            lower = scalar_of(lower, "rrelu", "lower", 2)
-        if type(upper) is not int and type(upper) is not float:
-            upper = scalar_of(upper, "rrelu", "upper", 3)
-        if training is not False and training is not True:
-            training = bool_of(training, "rrelu", "training", 4)
-        if generator is not None:
-            generator = generator_of(generator, "rrelu", "generator", 5)
+        lower = lower if type(lower) is int or type(lower) is float else scalar_of(lower, "rrelu", "lower", 2)
+        upper = upper if type(upper) is int or type(upper) is float else scalar_of(upper, "rrelu", "upper", 3)
+        training = training if training is False or training is True else bool_of(training, "rrelu", "training", 4)
+        generator = generator if generator is None else generator_of(generator, "rrelu", "generator", 5)
         return composite_random_slopes.rrelu(input, lower, upper, training, generator)
     except CALL_ERRORS as error:
         return failed(error, rrelu, locals())
@@ -761,14 +705,10 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(lower) is not int and type(lower) is not float:
-            lower = scalar_of(lower, "rrelu_", "lower", 2)
-        if type(upper) is not int and type(upper) is not float:
-            upper = scalar_of(upper, "rrelu_", "upper", 3)
-        if training is not False and training is not True:
-            training = bool_of(training, "rrelu_", "training", 4)
-        if generator is not None:
-            generator = generator_of(generator, "rrelu_", "generator", 5)
+        lower = lower if type(lower) is int or type(lower) is float else scalar_of(lower, "rrelu_", "lower", 2)
+        upper = upper if type(upper) is int or type(upper) is float else scalar_of(upper, "rrelu_", "upper", 3)
+        training = training if training is False or training is True else bool_of(training, "rrelu_", "training", 4)
+        generator = generator if generator is None else generator_of(generator, "rrelu_", "generator", 5)
         return composite_random_slopes.rrelu_(input, lower, upper, training, generator)
     except CALL_ERRORS as error:
         return failed(error, rrelu_, locals())
@@ -779,15 +719,13 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     if state.active_modes and intercepts(leaky_relu, input, out):
         return call(leaky_relu, input, negative_slope, out=out)
     try:
-        if type(negative_slope) is not int and type(negative_slope) is not float:
+        if not (type(negative_slope) is int or type(negative_slope) is float):
             negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
         input_array = input._mt_array
         if out is not None:  # leaky_relu.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("leaky_relu", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "leaky_relu", input, out)
             return adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -807,7 +745,7 @@ def leaky_relu_(input, negative_slope=0.01):
     if state.active_modes and intercepts(leaky_relu_, input):
         return call(leaky_relu_, input, negative_slope)
     try:
-        if type(negative_slope) is not int and type(negative_slope) is not float:
+        if not (type(negative_slope) is int or type(negative_slope) is float):
             negative_slope = scalar_of(negative_slope, "leaky_relu_", "negative_slope", 2)
         input_array = input._mt_array
         node = None
@@ -833,24 +771,20 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     if state.active_modes and intercepts(leaky_relu_backward, grad_output, input, out):
         return call(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
     try:
-        if type(negative_slope) is not int and type(negative_slope) is not float:
+        if not (type(negative_slope) is int or type(negative_slope) is float):
             negative_slope = scalar_of(negative_slope, "leaky_relu_backward", "negative_slope", 3)
-        if self_is_result is not False and self_is_result is not True:
+        if not (self_is_result is False or self_is_result is True):
             self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # leaky_relu_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("leaky_relu_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _leaky_relu_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, negative_slope, self_is_result, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "leaky_relu_backward", grad_output, input, out)
+            array = _leaky_relu_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, negative_slope, self_is_result, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -861,12 +795,10 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.negative_slope = negative_slope
                 node._mt_saved = (save(input) if grad_output_edge else None,)
-        return wrap(
-            _leaky_relu_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, negative_slope, self_is_result
-            ),
-            node,
+        array = _leaky_relu_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, negative_slope, self_is_result
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, leaky_relu_backward, locals())
 
@@ -876,22 +808,17 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     if state.active_modes and intercepts(elu, input, out):
         return call(elu, input, alpha, scale, input_scale, out=out)
     try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "elu", "alpha", 2)
-        if type(scale) is not int and type(scale) is not float:
-            scale = scalar_of(scale, "elu", "scale", 3)
-        if type(input_scale) is not int and type(input_scale) is not float:
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "elu", "alpha", 2)
+        scale = scale if type(scale) is int or type(scale) is float else scalar_of(scale, "elu", "scale", 3)
+        if not (type(input_scale) is int or type(input_scale) is float):
             input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
         input_array = input._mt_array
         if out is not None:  # elu.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("elu", input, out)
-            return adopt_result(
-                out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "elu", input, out)
+            array = _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -912,11 +839,9 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
     if state.active_modes and intercepts(elu_, input):
         return call(elu_, input, alpha, scale, input_scale)
     try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "elu_", "alpha", 2)
-        if type(scale) is not int and type(scale) is not float:
-            scale = scalar_of(scale, "elu_", "scale", 3)
-        if type(input_scale) is not int and type(input_scale) is not float:
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "elu_", "alpha", 2)
+        scale = scale if type(scale) is int or type(scale) is float else scalar_of(scale, "elu_", "scale", 3)
+        if not (type(input_scale) is int or type(input_scale) is float):
             input_scale = scalar_of(input_scale, "elu_", "input_scale", 4)
         input_array = input._mt_array
         node = None
@@ -944,28 +869,22 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
     if state.active_modes and intercepts(elu_backward, grad_output, self_or_result, out):
         return call(elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
     try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "elu_backward", "alpha", 2)
-        if type(scale) is not int and type(scale) is not float:
-            scale = scalar_of(scale, "elu_backward", "scale", 3)
-        if type(input_scale) is not int and type(input_scale) is not float:
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "elu_backward", "alpha", 2)
+        scale = scale if type(scale) is int or type(scale) is float else scalar_of(scale, "elu_backward", "scale", 3)
+        if not (type(input_scale) is int or type(input_scale) is float):
             input_scale = scalar_of(input_scale, "elu_backward", "input_scale", 4)
-        if is_result is not False and is_result is not True:
+        if not (is_result is False or is_result is True):
             is_result = bool_of(is_result, "elu_backward", "is_result", 5)
         grad_output_array = grad_output._mt_array
         self_or_result_array = self_or_result._mt_array
         if out is not None:  # elu_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or self_or_result._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("elu_backward", grad_output, self_or_result, out)
-            return adopt_result(
-                out,
-                _elu_backward_kernels[type(grad_output_array)](
-                    grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is self_or_result._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "elu_backward", grad_output, self_or_result, out)
+            array = _elu_backward_kernels[type(grad_output_array)](
+                grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is self_or_result._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -981,12 +900,10 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
                 node.input_scale = input_scale
                 node.is_result = is_result
                 node._mt_saved = (save(grad_output) if self_or_result_edge else None, save(self_or_result))
-        return wrap(
-            _elu_backward_kernels[type(grad_output_array)](
-                grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array
-            ),
-            node,
+        array = _elu_backward_kernels[type(grad_output_array)](
+            grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, elu_backward, locals())
 
@@ -996,8 +913,7 @@ def celu(input, alpha=1.0):
     if state.active_modes and intercepts(celu, input):
         return call(celu, input, alpha)
     try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "celu", "alpha", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "celu", "alpha", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1017,8 +933,7 @@ def celu_(input, alpha=1.0):
     if state.active_modes and intercepts(celu_, input):
         return call(celu_, input, alpha)
     try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "celu_", "alpha", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "celu_", "alpha", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1063,11 +978,9 @@ def mish(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # mish.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mish", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mish", input, out)
             return adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1097,10 +1010,7 @@ def mish_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _mish_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, mish_, locals())
 
@@ -1112,11 +1022,9 @@ def hardswish(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # hardswish.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("hardswish", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "hardswish", input, out)
             return adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1146,10 +1054,7 @@ def hardswish_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _hardswish_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, hardswish_, locals())
 
@@ -1189,9 +1094,8 @@ def hardswish_backward(grad_output, input):
                     tensor._mt_edge = node, 0, shape, dtype
                 return tensor
         kind = common_kind(grad_output, input)
-        return wrap(
-            _hardswish_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
-        )
+        array = _hardswish_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array)
+        return wrap(array, node, kind)
     except CALL_ERRORS as error:
         return failed(error, hardswish_backward, locals())
 
@@ -1203,11 +1107,9 @@ def hardsigmoid(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # hardsigmoid.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("hardsigmoid", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "hardsigmoid", input, out)
             return adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1237,10 +1139,7 @@ def hardsigmoid_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _hardsigmoid_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, hardsigmoid_, locals())
 
@@ -1291,9 +1190,8 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
                     tensor._mt_edge = node, 0, shape, dtype
                 return tensor
         kind = common_kind(grad_output, input)
-        return wrap(
-            _hardsigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
-        )
+        array = _hardsigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array)
+        return wrap(array, node, kind)
     except CALL_ERRORS as error:
         return failed(error, hardsigmoid_backward, locals())
 
@@ -1307,28 +1205,19 @@ def glu(input, dim=-1, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "glu", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "glu", "dim", 2)
         if out is not None:  # glu.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("glu", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "glu", input, out)
             return composite_activations.glu_out(input, dim, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.GluBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node._mt_saved = (save(input),)
-        if node is not None:
-            return recorded(node, composite_activations.glu, input, dim)
+                return recorded(node, composite_activations.glu, input, dim)
         return composite_activations.glu(input, dim)
     except CALL_ERRORS as error:
         return failed(error, glu, locals())
@@ -1345,24 +1234,19 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "glu_backward", "dim", 3)
-        node = None
-        if (
-            not (grad_output._mt_edge is input._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(grad_output, input))
-        ):
+        dim = dim if type(dim) is int else int_of(dim, "glu_backward", "dim", 3)
+        if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
             input_edge = input._mt_edge or edge_of(input)
-            if grad_output_edge is not None or input_edge is not None:
+            if (grad_output_edge is not None or input_edge is not None) and not (
+                state.active_modes and looks_inside(grad_output, input)
+            ):
                 node = nodes.GluBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.dim = dim
                 node._mt_saved = (save(grad_output) if input_edge else None, save(input))
-        if node is not None:
-            return recorded(node, composite_activations.glu_backward, grad_output, input, dim)
+                return recorded(node, composite_activations.glu_backward, grad_output, input, dim)
         return composite_activations.glu_backward(grad_output, input, dim)
     except CALL_ERRORS as error:
         return failed(error, glu_backward, locals())
@@ -1374,21 +1258,15 @@ def log_sigmoid_forward(input):
         return call(log_sigmoid_forward, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(log_sigmoid_forward, input)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = nodes.LogSigmoidBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
             node._mt_saved = (save(input),)
-    if node is not None:
-        output, buffer = recorded_outputs(node, (True, False), composite_activations.log_sigmoid_forward, input)
-        node._mt_saved += (save(buffer),)
-        return return_types.log_sigmoid_forward((output, buffer))
+            output, buffer = recorded_outputs(node, (True, False), composite_activations.log_sigmoid_forward, input)
+            node._mt_saved += (save(buffer),)
+            return return_types.log_sigmoid_forward((output, buffer))
     return return_types.log_sigmoid_forward(composite_activations.log_sigmoid_forward(input))
 
 
@@ -1415,9 +1293,8 @@ def log_sigmoid_backward(grad_output, input, buffer):
                     save(grad_output) if input_edge else None,
                     save(input),
                 )
-        return wrap(
-            _log_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, buffer_array), node
-        )
+        array = _log_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, buffer_array)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, log_sigmoid_backward, locals())
 
@@ -1431,7 +1308,7 @@ def log_sigmoid(input, *, out=None):
     if out is not None:  # log_sigmoid.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(log_sigmoid, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("log_sigmoid", input, out)
         return composite_activations.log_sigmoid_out(input, out=out)
     return ops.log_sigmoid_forward(input)[0]
@@ -1442,15 +1319,12 @@ def gelu(input, *, approximate="none", out=None):
     if state.active_modes and intercepts(gelu, input, out):
         return call(gelu, input, approximate=approximate, out=out)
     try:
-        if type(approximate) is not str:
-            approximate = str_of(approximate, "gelu", "approximate")
+        approximate = approximate if type(approximate) is str else str_of(approximate, "gelu", "approximate")
         input_array = input._mt_array
         if out is not None:  # gelu.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("gelu", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "gelu", input, out)
             return adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1471,8 +1345,7 @@ def gelu_(input, *, approximate="none"):
     if state.active_modes and intercepts(gelu_, input):
         return call(gelu_, input, approximate=approximate)
     try:
-        if type(approximate) is not str:
-            approximate = str_of(approximate, "gelu_", "approximate")
+        approximate = approximate if type(approximate) is str else str_of(approximate, "gelu_", "approximate")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1484,10 +1357,7 @@ def gelu_(input, *, approximate="none"):
                 node.approximate = approximate
                 node._mt_saved = (save_copy(input),)
         _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, gelu_, locals())
 
@@ -1497,22 +1367,17 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     if state.active_modes and intercepts(gelu_backward, grad_output, input, out):
         return call(gelu_backward, grad_output, input, approximate=approximate, out=out)
     try:
-        if type(approximate) is not str:
-            approximate = str_of(approximate, "gelu_backward", "approximate")
+        approximate = approximate if type(approximate) is str else str_of(approximate, "gelu_backward", "approximate")
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # gelu_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("gelu_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _gelu_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, approximate, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "gelu_backward", grad_output, input, out)
+            array = _gelu_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, approximate, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1524,11 +1389,8 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
                 node.approximate = approximate
                 node._mt_saved = (save(grad_output) if input_edge else None, save(input))
         kind = common_kind(grad_output, input)
-        return wrap(
-            _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate),
-            node,
-            kind,
-        )
+        array = _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate)
+        return wrap(array, node, kind)
     except CALL_ERRORS as error:
         return failed(error, gelu_backward, locals())
 
@@ -1540,11 +1402,9 @@ def silu(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # silu.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("silu", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "silu", input, out)
             return adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1577,10 +1437,7 @@ def silu_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _silu_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, silu_, locals())
 
@@ -1593,14 +1450,11 @@ def silu_backward(grad_output, input, *, out=None):
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # silu_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("silu_backward", grad_output, input, out)
-            return adopt_result(
-                out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
-            )
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "silu_backward", grad_output, input, out)
+            array = _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1639,17 +1493,14 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     if state.active_modes and intercepts(softplus, input, out):
         return call(softplus, input, beta, threshold, out=out)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "softplus", "beta", 2)
-        if type(threshold) is not int and type(threshold) is not float:
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "softplus", "beta", 2)
+        if not (type(threshold) is int or type(threshold) is float):
             threshold = scalar_of(threshold, "softplus", "threshold", 3)
         input_array = input._mt_array
         if out is not None:  # softplus.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("softplus", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "softplus", input, out)
             return adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1670,24 +1521,19 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     if state.active_modes and intercepts(softplus_backward, grad_output, input, out):
         return call(softplus_backward, grad_output, input, beta, threshold, out=out)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "softplus_backward", "beta", 3)
-        if type(threshold) is not int and type(threshold) is not float:
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "softplus_backward", "beta", 3)
+        if not (type(threshold) is int or type(threshold) is float):
             threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # softplus_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("softplus_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _softplus_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, beta, threshold, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "softplus_backward", grad_output, input, out)
+            array = _softplus_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, beta, threshold, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1699,9 +1545,8 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
                 node.beta = beta
                 node.threshold = threshold
                 node._mt_saved = (save(grad_output) if input_edge else None, save(input))
-        return wrap(
-            _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
-        )
+        array = _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, softplus_backward, locals())
 

@@ -13,9 +13,9 @@ from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, operand_of, wrap
 from mindtorch._generated.nodes import arithmetic as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase
+from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase, written
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_out, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.arithmetic import arithmetic as composite_arithmetic
@@ -79,16 +79,13 @@ def add(input, other, *more, alpha=1, out=None):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "add", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "add", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # add.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("add", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "add", input, other, out)
             return adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -130,8 +127,7 @@ def add_operator(input, other, alpha=1, out=None):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "add", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "add", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -176,8 +172,7 @@ def add_(input, other, *more, alpha=1):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "add_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "add_", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -191,10 +186,7 @@ def add_(input, other, *more, alpha=1):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, add_, locals())
 
@@ -206,8 +198,7 @@ def add__operator(input, other, alpha=1):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "add_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "add_", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -221,10 +212,7 @@ def add__operator(input, other, alpha=1):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, add_, locals())
 
@@ -234,10 +222,8 @@ def add_Scalar(input, other, alpha=1):
     if state.active_modes and intercepts(add_Scalar, input):
         return call(add_Scalar, input, other, alpha)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "add", "other", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "add", "alpha", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "add", "other", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "add", "alpha", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -255,10 +241,8 @@ def add__Scalar(input, other, alpha=1):
     if state.active_modes and intercepts(add__Scalar, input):
         return call(add__Scalar, input, other, alpha)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "add_", "other", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "add_", "alpha", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "add_", "other", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "add_", "alpha", 3)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -268,10 +252,7 @@ def add__Scalar(input, other, alpha=1):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _add_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, add__Scalar, locals())
 
@@ -285,16 +266,13 @@ def sub(input, other, *more, alpha=1, out=None):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sub", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "sub", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # sub.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sub", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sub", input, other, out)
             return adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -336,8 +314,7 @@ def sub_operator(input, other, alpha=1, out=None):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sub", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "sub", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -382,8 +359,7 @@ def sub_(input, other, *more, alpha=1):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sub_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "sub_", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -397,10 +373,7 @@ def sub_(input, other, *more, alpha=1):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, sub_, locals())
 
@@ -412,8 +385,7 @@ def sub__operator(input, other, alpha=1):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sub_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "sub_", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -427,10 +399,7 @@ def sub__operator(input, other, alpha=1):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.alpha = alpha
         _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, sub_, locals())
 
@@ -440,10 +409,8 @@ def sub_Scalar(input, other, alpha=1):
     if state.active_modes and intercepts(sub_Scalar, input):
         return call(sub_Scalar, input, other, alpha)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "sub", "other", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sub", "alpha", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "sub", "other", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "sub", "alpha", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -461,10 +428,8 @@ def sub__Scalar(input, other, alpha=1):
     if state.active_modes and intercepts(sub__Scalar, input):
         return call(sub__Scalar, input, other, alpha)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "sub_", "other", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sub_", "alpha", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "sub_", "other", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "sub_", "alpha", 3)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -474,10 +439,7 @@ def sub__Scalar(input, other, alpha=1):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _sub_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, sub__Scalar, locals())
 
@@ -487,8 +449,7 @@ def rsub_Tensor(input, other, *, alpha=1):
     if state.active_modes and intercepts(rsub_Tensor, input, other):
         return call(rsub_Tensor, input, other, alpha=alpha)
     try:
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "rsub", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "rsub", "alpha")
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -510,10 +471,8 @@ def rsub_Scalar(input, other, alpha=1):
     if state.active_modes and intercepts(rsub_Scalar, input):
         return call(rsub_Scalar, input, other, alpha)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "rsub", "other", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "rsub", "alpha", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "rsub", "other", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "rsub", "alpha", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -528,16 +487,14 @@ def rsub_Scalar(input, other, alpha=1):
 
 
 def rsub(input, other, alpha=1):
-    """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
-    rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
-    rsub(input, other, *, alpha=1)
+    """rsub(input, other, *, alpha=1)
     rsub(input, other, alpha=1)
     """
     if isinstance(other, Tensor):
         return rsub_Tensor(input, other, alpha=alpha)
     if as_operand(other) is not None:
         return rsub_Scalar(input, other, alpha)
-    return raise_no_overload(rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {})
+    return raise_no_overload(rsub, (rsub_Tensor, rsub_Scalar), locals())
 
 
 def mul(input, other, *, out=None):
@@ -550,11 +507,9 @@ def mul(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # mul.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mul", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mul", input, other, out)
             return adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -651,10 +606,7 @@ def mul_(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
         _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, mul_, locals())
 
@@ -664,8 +616,7 @@ def mul_Scalar(input, other):
     if state.active_modes and intercepts(mul_Scalar, input):
         return call(mul_Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "mul", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "mul", "other", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -684,8 +635,7 @@ def mul__Scalar(input, other):
     if state.active_modes and intercepts(mul__Scalar, input):
         return call(mul__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "mul_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "mul_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -696,10 +646,7 @@ def mul__Scalar(input, other):
                 node.next_edges = (edge or None,)
                 node.other = other
         _mul_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, mul__Scalar, locals())
 
@@ -714,11 +661,9 @@ def div_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # div.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("div", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "div", input, other, out)
             return adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -815,10 +760,7 @@ def div__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other), save_copy(input) if other_edge else None)
         _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, div__Tensor, locals())
 
@@ -830,19 +772,16 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # div.out_mode
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("div", input, other, out)
-            return adopt_result(
-                out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "div", input, other, out)
+            array = _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -859,9 +798,7 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
 
 
 def div(input, other, *, out=None, rounding_mode=...):
-    """div.Tensor(Tensor self, Tensor other) -> Tensor
-    div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
-    div(input, other, *, out=None)
+    """div(input, other, *, out=None)
     div(input, other, *, rounding_mode, out=None)
     """
     if rounding_mode is not ...:
@@ -876,7 +813,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
         input_array = input._mt_array
         other_array = other._mt_array
@@ -892,18 +829,13 @@ def div__Tensor_mode(input, other, *, rounding_mode):
                 node.rounding_mode = rounding_mode
                 node._mt_saved = (save(other), save_copy(input) if other_edge else None)
         _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, div__Tensor_mode, locals())
 
 
 def div_(input, other, *, rounding_mode=...):
-    """div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
-    div_(input, other)
+    """div_(input, other)
     div_(input, other, *, rounding_mode)
     """
     if rounding_mode is not ...:
@@ -916,8 +848,7 @@ def div_Scalar(input, other):
     if state.active_modes and intercepts(div_Scalar, input):
         return call(div_Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "div", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "div", "other", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -936,8 +867,7 @@ def div__Scalar(input, other):
     if state.active_modes and intercepts(div__Scalar, input):
         return call(div__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "div_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "div_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -948,10 +878,7 @@ def div__Scalar(input, other):
                 node.next_edges = (edge or None,)
                 node.other = other
         _div_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, div__Scalar, locals())
 
@@ -963,9 +890,8 @@ def div_Scalar_mode(input, other, *, rounding_mode):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "div", "other", 2)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "div", "other", 2)
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -979,9 +905,8 @@ def div__Scalar_mode(input, other, *, rounding_mode):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "div_", "other", 2)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "div_", "other", 2)
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
         return input.div_(other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -1100,10 +1025,7 @@ def floor_divide_(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.op = "aten::floor_divide_"
         _floor_divide_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, floor_divide_, locals())
 
@@ -1115,8 +1037,7 @@ def floor_divide_Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "floor_divide", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "floor_divide", "other", 2)
         return ops.floor_divide(input, other)
     except CALL_ERRORS as error:
         return failed(error, floor_divide_Scalar, locals())
@@ -1129,8 +1050,7 @@ def floor_divide__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "floor_divide_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "floor_divide_", "other", 2)
         return input.floor_divide_(other)
     except CALL_ERRORS as error:
         return failed(error, floor_divide__Scalar, locals())
@@ -1144,14 +1064,11 @@ def remainder_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # remainder.Tensor_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("remainder", input, other, out)
-            return adopt_result(
-                out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "remainder", input, other, out)
+            array = _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1203,10 +1120,7 @@ def remainder__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, remainder__Tensor, locals())
 
@@ -1216,15 +1130,12 @@ def remainder_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(remainder_Scalar, input, out):
         return call(remainder_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "remainder", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "remainder", "other", 2)
         input_array = input._mt_array
         if out is not None:  # remainder.Scalar_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("remainder", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "remainder", input, out)
             return adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1242,8 +1153,7 @@ def remainder__Scalar(input, other):
     if state.active_modes and intercepts(remainder__Scalar, input):
         return call(remainder__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "remainder_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "remainder_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1253,24 +1163,18 @@ def remainder__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, remainder__Scalar, locals())
 
 
 def remainder_(input, other):
-    """remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    remainder_(input, other)
-    """
+    """remainder_(input, other)"""
     if isinstance(other, Tensor):
         return remainder__Tensor(input, other)
     if as_operand(other) is not None:
         return remainder__Scalar(input, other)
-    return raise_no_overload(remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {})
+    return raise_no_overload(remainder_, (remainder__Tensor, remainder__Scalar), locals())
 
 
 def remainder_Scalar_Tensor(input, other):
@@ -1280,31 +1184,23 @@ def remainder_Scalar_Tensor(input, other):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "remainder", "input", 1)
-        node = None
-        if (
-            (edge := other._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(other))
-        ):
-            if (edge := edge or edge_of(other)) is not None:
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "remainder", "input", 1)
+        if (edge := other._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(other)) is not None and not (state.active_modes and looks_inside(other)):
                 node = RefusingNode()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.op = "aten::remainder"
-        if node is not None:
-            return recorded(node, lambda input, other: ops.remainder(number_beside(input, other), other), input, other)
+                return recorded(
+                    node, lambda input, other: ops.remainder(number_beside(input, other), other), input, other
+                )
         return ops.remainder(number_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, remainder_Scalar_Tensor, locals())
 
 
 def remainder(input, other, *, out=None):
-    """remainder.Tensor(Tensor self, Tensor other) -> Tensor
-    remainder.Scalar(Tensor self, Scalar other) -> Tensor
-    remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    remainder(input, other, *, out=None)
+    """remainder(input, other, *, out=None)
     remainder(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -1313,16 +1209,11 @@ def remainder(input, other, *, out=None):
         return remainder_Scalar(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
         return remainder_Scalar_Tensor(input, other)
-    return raise_no_overload(
-        remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), (input, other), {"out": out}
-    )
+    return raise_no_overload(remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), locals())
 
 
 def remainder_operator(input, other, out=None):
-    """remainder.Tensor(Tensor self, Tensor other) -> Tensor
-    remainder.Scalar(Tensor self, Scalar other) -> Tensor
-    remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    remainder(input, other, *, out=None)
+    """remainder(input, other, *, out=None)
     remainder(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -1331,9 +1222,7 @@ def remainder_operator(input, other, out=None):
         return remainder_Scalar(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
         return remainder_Scalar_Tensor(input, other)
-    return raise_no_overload(
-        remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), (input, other), {"out": out}
-    )
+    return raise_no_overload(remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), locals())
 
 
 def fmod_Tensor(input, other, *, out=None):
@@ -1344,11 +1233,9 @@ def fmod_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # fmod.Tensor_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fmod", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fmod", input, other, out)
             return adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1401,10 +1288,7 @@ def fmod__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, fmod__Tensor, locals())
 
@@ -1414,15 +1298,12 @@ def fmod_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(fmod_Scalar, input, out):
         return call(fmod_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "fmod", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "fmod", "other", 2)
         input_array = input._mt_array
         if out is not None:  # fmod.Scalar_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fmod", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fmod", input, out)
             return adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1436,15 +1317,12 @@ def fmod_Scalar(input, other, *, out=None):
 
 
 def fmod(input, other, *, out=None):
-    """fmod.Tensor(Tensor self, Tensor other) -> Tensor
-    fmod.Scalar(Tensor self, Scalar other) -> Tensor
-    fmod(input, other, *, out=None)
-    """
+    """fmod(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return fmod_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return fmod_Scalar(input, other, out=out)
-    return raise_no_overload(fmod, (fmod_Tensor, fmod_Scalar), (input, other), {"out": out})
+    return raise_no_overload(fmod, (fmod_Tensor, fmod_Scalar), locals())
 
 
 def fmod__Scalar(input, other):
@@ -1452,8 +1330,7 @@ def fmod__Scalar(input, other):
     if state.active_modes and intercepts(fmod__Scalar, input):
         return call(fmod__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "fmod_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "fmod_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1463,24 +1340,18 @@ def fmod__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _fmod_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, fmod__Scalar, locals())
 
 
 def fmod_(input, other):
-    """fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    fmod_(input, other)
-    """
+    """fmod_(input, other)"""
     if isinstance(other, Tensor):
         return fmod__Tensor(input, other)
     if as_operand(other) is not None:
         return fmod__Scalar(input, other)
-    return raise_no_overload(fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {})
+    return raise_no_overload(fmod_, (fmod__Tensor, fmod__Scalar), locals())
 
 
 def pow_Tensor_Tensor(input, exponent, *, out=None):
@@ -1491,14 +1362,11 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
         input_array = input._mt_array
         exponent_array = exponent._mt_array
         if out is not None:  # pow.Tensor_Tensor_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("pow", input, exponent, out)
-            return adopt_result(
-                out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is exponent._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "pow", input, exponent, out)
+            array = _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is exponent._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1549,18 +1417,15 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
     if state.active_modes and intercepts(pow_Tensor_Scalar, input, out):
         return call(pow_Tensor_Scalar, input, exponent, out=out)
     try:
-        if type(exponent) is not int and type(exponent) is not float:
+        if not (type(exponent) is int or type(exponent) is float):
             exponent = scalar_of(exponent, "pow", "exponent", 2)
         input_array = input._mt_array
         if out is not None:  # pow.Tensor_Scalar_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("pow", input, out)
-            return adopt_result(
-                out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "pow", input, out)
+            array = _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1579,7 +1444,7 @@ def pow__Scalar(input, exponent):
     if state.active_modes and intercepts(pow__Scalar, input):
         return call(pow__Scalar, input, exponent)
     try:
-        if type(exponent) is not int and type(exponent) is not float:
+        if not (type(exponent) is int or type(exponent) is float):
             exponent = scalar_of(exponent, "pow_", "exponent", 2)
         input_array = input._mt_array
         node = None
@@ -1592,24 +1457,18 @@ def pow__Scalar(input, exponent):
                 node.exponent = exponent
                 node._mt_saved = (save_copy(input),)
         _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, pow__Scalar, locals())
 
 
 def pow_(input, exponent):
-    """pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
-    pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
-    pow_(input, exponent)
-    """
+    """pow_(input, exponent)"""
     if isinstance(exponent, Tensor):
         return pow__Tensor(input, exponent)
     if as_operand(exponent) is not None:
         return pow__Scalar(input, exponent)
-    return raise_no_overload(pow_, (pow__Tensor, pow__Scalar), (input, exponent), {})
+    return raise_no_overload(pow_, (pow__Tensor, pow__Scalar), locals())
 
 
 def pow_Scalar(input, exponent, *, out=None):
@@ -1617,15 +1476,12 @@ def pow_Scalar(input, exponent, *, out=None):
     if state.active_modes and intercepts(pow_Scalar, exponent, out):
         return call(pow_Scalar, input, exponent, out=out)
     try:
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "pow", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "pow", "input", 1)
         exponent_array = exponent._mt_array
         if out is not None:  # pow.Scalar_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if exponent._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("pow", exponent, out)
+            if IS_METHOD or not (exponent._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "pow", exponent, out)
             return adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
         node = None
         if (edge := exponent._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1644,33 +1500,25 @@ def pow_Scalar(input, exponent, *, out=None):
 
 
 def pow(input, exponent, *, out=None):
-    """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
-    pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
-    pow.Scalar(Scalar self, Tensor exponent) -> Tensor
-    pow(input, exponent, *, out=None)
-    """
+    """pow(input, exponent, *, out=None)"""
     if isinstance(input, Tensor) and isinstance(exponent, Tensor):
         return pow_Tensor_Tensor(input, exponent, out=out)
     if isinstance(input, Tensor) and as_operand(exponent) is not None:
         return pow_Tensor_Scalar(input, exponent, out=out)
     if as_operand(input) is not None and isinstance(exponent, Tensor):
         return pow_Scalar(input, exponent, out=out)
-    return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
+    return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), locals())
 
 
 def pow_operator(input, exponent, out=None):
-    """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
-    pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
-    pow.Scalar(Scalar self, Tensor exponent) -> Tensor
-    pow(input, exponent, *, out=None)
-    """
+    """pow(input, exponent, *, out=None)"""
     if isinstance(input, Tensor) and isinstance(exponent, Tensor):
         return pow_Tensor_Tensor(input, exponent, out=out)
     if isinstance(input, Tensor) and as_operand(exponent) is not None:
         return pow_Tensor_Scalar(input, exponent, out=out)
     if as_operand(input) is not None and isinstance(exponent, Tensor):
         return pow_Scalar(input, exponent, out=out)
-    return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out})
+    return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), locals())
 
 
 def neg(input, *, out=None):
@@ -1680,11 +1528,9 @@ def neg(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # neg.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("neg", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "neg", input, out)
             return adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1712,10 +1558,7 @@ def neg_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _neg_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, neg_, locals())
 
@@ -1727,11 +1570,9 @@ def abs(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # abs.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("abs", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "abs", input, out)
             return adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1760,10 +1601,7 @@ def abs_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _abs_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, abs_, locals())
 
@@ -1775,11 +1613,9 @@ def sgn(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # sgn.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sgn", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sgn", input, out)
             return adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1828,11 +1664,9 @@ def sign(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # sign.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sign", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sign", input, out)
             return adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1860,10 +1694,7 @@ def sign_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _sign_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, sign_, locals())
 
@@ -1875,11 +1706,9 @@ def sqrt(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # sqrt.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sqrt", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sqrt", input, out)
             return adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1926,11 +1755,9 @@ def rsqrt(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # rsqrt.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("rsqrt", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "rsqrt", input, out)
             return adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1977,11 +1804,9 @@ def reciprocal(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # reciprocal.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("reciprocal", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "reciprocal", input, out)
             return adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -2030,7 +1855,7 @@ def square(input, *, out=None):
     if out is not None:  # square.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(square, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("square", input, out)
         return ops.pow(input, 2, out=out)
     return ops.pow(input, 2)
@@ -2094,8 +1919,7 @@ def gcd_(input, other):
         ):
             check_inplace(input)
         _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, gcd_, locals())
 
@@ -2149,8 +1973,7 @@ def lcm_(input, other):
         ):
             check_inplace(input)
         _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, lcm_, locals())
 
@@ -2160,19 +1983,15 @@ def lerp_Scalar(input, end, weight, *, out=None):
     if state.active_modes and intercepts(lerp_Scalar, input, end, out):
         return call(lerp_Scalar, input, end, weight, out=out)
     try:
-        if type(weight) is not int and type(weight) is not float:
-            weight = scalar_of(weight, "lerp", "weight", 3)
+        weight = weight if type(weight) is int or type(weight) is float else scalar_of(weight, "lerp", "weight", 3)
         input_array = input._mt_array
         end_array = end._mt_array
         if out is not None:  # lerp.Scalar_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or end._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("lerp", input, end, out)
-            return adopt_result(
-                out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is end._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "lerp", input, end, out)
+            array = _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is end._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2192,8 +2011,7 @@ def lerp__Scalar(input, end, weight):
     if state.active_modes and intercepts(lerp__Scalar, input, end):
         return call(lerp__Scalar, input, end, weight)
     try:
-        if type(weight) is not int and type(weight) is not float:
-            weight = scalar_of(weight, "lerp_", "weight", 3)
+        weight = weight if type(weight) is int or type(weight) is float else scalar_of(weight, "lerp_", "weight", 3)
         input_array = input._mt_array
         end_array = end._mt_array
         node = None
@@ -2207,10 +2025,7 @@ def lerp__Scalar(input, end, weight):
                 node.next_edges = (input_edge or None, end_edge or None)
                 node.weight = weight
         _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, lerp__Scalar, locals())
 
@@ -2224,19 +2039,11 @@ def lerp_Tensor(input, end, weight, *, out=None):
         end_array = end._mt_array
         weight_array = weight._mt_array
         if out is not None:  # lerp.Tensor_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or end._mt_edge is not None
-                or weight._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("lerp", input, end, weight, out)
-            return adopt_result(
-                out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is end._mt_edge is weight._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "lerp", input, end, weight, out)
+            array = _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is end._mt_edge is weight._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -2259,15 +2066,12 @@ def lerp_Tensor(input, end, weight, *, out=None):
 
 
 def lerp(input, end, weight, *, out=None):
-    """lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
-    lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
-    lerp(input, end, weight, *, out=None)
-    """
+    """lerp(input, end, weight, *, out=None)"""
     if isinstance(weight, Tensor):
         return lerp_Tensor(input, end, weight, out=out)
     if as_operand(weight) is not None:
         return lerp_Scalar(input, end, weight, out=out)
-    return raise_no_overload(lerp, (lerp_Tensor, lerp_Scalar), (input, end, weight), {"out": out})
+    return raise_no_overload(lerp, (lerp_Tensor, lerp_Scalar), locals())
 
 
 def lerp__Tensor(input, end, weight):
@@ -2296,24 +2100,18 @@ def lerp__Tensor(input, end, weight):
                     save(weight) if (input_edge or end_edge) else None,
                 )
         _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, lerp__Tensor, locals())
 
 
 def lerp_(input, end, weight):
-    """lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)
-    lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
-    lerp_(input, end, weight)
-    """
+    """lerp_(input, end, weight)"""
     if isinstance(weight, Tensor):
         return lerp__Tensor(input, end, weight)
     if as_operand(weight) is not None:
         return lerp__Scalar(input, end, weight)
-    return raise_no_overload(lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {})
+    return raise_no_overload(lerp_, (lerp__Tensor, lerp__Scalar), locals())
 
 
 def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
@@ -2323,26 +2121,16 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
     if state.active_modes and intercepts(addcmul, input, tensor1, tensor2, out):
         return call(addcmul, input, tensor1, tensor2, value=value, out=out)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "addcmul", "value")
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "addcmul", "value")
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         if out is not None:  # addcmul.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or tensor1._mt_edge is not None
-                or tensor2._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("addcmul", input, tensor1, tensor2, out)
-            return adopt_result(
-                out,
-                _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array),
-            )
+            if IS_METHOD or not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "addcmul", input, tensor1, tensor2, out)
+            array = _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -2368,8 +2156,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
     if state.active_modes and intercepts(addcmul_, input, tensor1, tensor2):
         return call(addcmul_, input, tensor1, tensor2, value=value)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "addcmul_", "value")
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "addcmul_", "value")
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
@@ -2388,10 +2175,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
                 node.value = value
                 node._mt_saved = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
         _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, addcmul_, locals())
 
@@ -2403,26 +2187,16 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
     if state.active_modes and intercepts(addcdiv, input, tensor1, tensor2, out):
         return call(addcdiv, input, tensor1, tensor2, value=value, out=out)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "addcdiv", "value")
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "addcdiv", "value")
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
         if out is not None:  # addcdiv.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or tensor1._mt_edge is not None
-                or tensor2._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("addcdiv", input, tensor1, tensor2, out)
-            return adopt_result(
-                out,
-                _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array),
-            )
+            if IS_METHOD or not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "addcdiv", input, tensor1, tensor2, out)
+            array = _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is tensor1._mt_edge is tensor2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -2451,8 +2225,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
     if state.active_modes and intercepts(addcdiv_, input, tensor1, tensor2):
         return call(addcdiv_, input, tensor1, tensor2, value=value)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "addcdiv_", "value")
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "addcdiv_", "value")
         input_array = input._mt_array
         tensor1_array = tensor1._mt_array
         tensor2_array = tensor2._mt_array
@@ -2474,10 +2247,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
                     save(tensor2) if (tensor1_edge or tensor2_edge) else None,
                 )
         _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, addcdiv_, locals())
 
@@ -2491,7 +2261,7 @@ def absolute(input, *, out=None):
     if out is not None:  # absolute.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(absolute, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("absolute", input, out)
         return ops.abs(input, out=out)
     return input.abs()
@@ -2515,7 +2285,7 @@ def negative(input, *, out=None):
     if out is not None:  # negative.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(negative, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("negative", input, out)
         return ops.neg(input, out=out)
     return ops.neg(input)
@@ -2549,10 +2319,8 @@ def multiply(input, other, *, out=None):
         if type(other) is not Tensor:
             other = operand_of(other)
         if out is not None:  # multiply.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("multiply", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "multiply", input, other, out)
             return ops.mul(input, other, out=out)
         return ops.mul(input, other)
     except CALL_ERRORS as error:
@@ -2580,8 +2348,7 @@ def multiply_Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "multiply", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "multiply", "other", 2)
         return ops.mul(input, other)
     except CALL_ERRORS as error:
         return failed(error, multiply_Scalar, locals())
@@ -2594,8 +2361,7 @@ def multiply__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "multiply_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "multiply_", "other", 2)
         return input.mul_(other)
     except CALL_ERRORS as error:
         return failed(error, multiply__Scalar, locals())
@@ -2610,13 +2376,10 @@ def subtract(input, other, *, alpha=1, out=None):
             input = operand_of(input)
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "subtract", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "subtract", "alpha")
         if out is not None:  # subtract.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("subtract", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "subtract", input, other, out)
             return ops.sub(input, other, alpha=alpha, out=out)
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
@@ -2632,8 +2395,7 @@ def subtract_(input, other, *, alpha=1):
             raise NotATensor
         if type(other) is not Tensor:
             other = operand_of(other)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "subtract_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "subtract_", "alpha")
         return input.sub_(other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, subtract_, locals())
@@ -2646,10 +2408,8 @@ def subtract_Scalar(input, other, alpha=1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "subtract", "other", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "subtract", "alpha", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "subtract", "other", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "subtract", "alpha", 3)
         return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, subtract_Scalar, locals())
@@ -2662,10 +2422,8 @@ def subtract__Scalar(input, other, alpha=1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "subtract_", "other", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "subtract_", "alpha", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "subtract_", "other", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "subtract_", "alpha", 3)
         return input.sub_(other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, subtract__Scalar, locals())
@@ -2681,10 +2439,8 @@ def divide_Tensor(input, other, *, out=None):
         if type(other) is not Tensor:
             other = operand_of(other)
         if out is not None:  # divide.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("divide", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "divide", input, other, out)
             return ops.div(input, other, out=out)
         return ops.div(input, other)
     except CALL_ERRORS as error:
@@ -2712,8 +2468,7 @@ def divide_Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "divide", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "divide", "other", 2)
         return ops.div(input, other)
     except CALL_ERRORS as error:
         return failed(error, divide_Scalar, locals())
@@ -2726,8 +2481,7 @@ def divide__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "divide_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "divide_", "other", 2)
         return input.div_(other)
     except CALL_ERRORS as error:
         return failed(error, divide__Scalar, locals())
@@ -2742,13 +2496,11 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
             input = operand_of(input)
         if type(other) is not Tensor:
             other = operand_of(other)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
         if out is not None:  # divide.out_mode
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("divide", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "divide", input, other, out)
             return ops.div(input, other, rounding_mode=rounding_mode, out=out)
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -2756,9 +2508,7 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
 
 
 def divide(input, other, *, out=None, rounding_mode=...):
-    """divide.Tensor(Tensor self, Tensor other) -> Tensor
-    divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor
-    divide(input, other, *, out=None)
+    """divide(input, other, *, out=None)
     divide(input, other, *, rounding_mode, out=None)
     """
     if rounding_mode is not ...:
@@ -2775,7 +2525,7 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
             raise NotATensor
         if type(other) is not Tensor:
             other = operand_of(other)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
         return input.div_(other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -2783,9 +2533,7 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
 
 
 def divide_(input, other, *, rounding_mode=...):
-    """divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)
-    divide_(input, other)
+    """divide_(input, other)
     divide_(input, other, *, rounding_mode)
     """
     if rounding_mode is not ...:
@@ -2800,9 +2548,8 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "divide", "other", 2)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "divide", "other", 2)
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
         return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -2816,9 +2563,8 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "divide_", "other", 2)
-        if rounding_mode is not None and type(rounding_mode) is not str:
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "divide_", "other", 2)
+        if not (rounding_mode is None or type(rounding_mode) is str):
             rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
         return input.div_(other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
@@ -2835,10 +2581,8 @@ def true_divide(input, other, *, out=None):
         if type(other) is not Tensor:
             other = operand_of(other)
         if out is not None:  # true_divide.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("true_divide", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "true_divide", input, other, out)
             return ops.div(input, other, out=out)
         return ops.div(input, other)
     except CALL_ERRORS as error:
@@ -2866,8 +2610,7 @@ def true_divide_Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "true_divide", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "true_divide", "other", 2)
         return ops.div(input, other)
     except CALL_ERRORS as error:
         return failed(error, true_divide_Scalar, locals())
@@ -2880,8 +2623,7 @@ def true_divide__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "true_divide_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "true_divide_", "other", 2)
         return input.div_(other)
     except CALL_ERRORS as error:
         return failed(error, true_divide__Scalar, locals())
@@ -2896,7 +2638,7 @@ def float_power_Tensor_Tensor(input, exponent, *, out=None):
     if out is not None:  # float_power.Tensor_Tensor_out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(float_power_Tensor_Tensor, input, exponent, out=out)
-        if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is exponent._mt_edge is out._mt_edge is None):
             refuse_grad("float_power", input, exponent, out)
         return composite_arithmetic.float_power_out(input, exponent, out=out)
     return composite_arithmetic.float_power(input, exponent)
@@ -2918,13 +2660,10 @@ def float_power_Scalar(input, exponent, *, out=None):
     try:
         if not isinstance(exponent, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "float_power", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "float_power", "input", 1)
         if out is not None:  # float_power.Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if exponent._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("float_power", exponent, out)
+            if IS_METHOD or not (exponent._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "float_power", exponent, out)
             return composite_arithmetic.float_power_out(input, exponent, out=out)
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
@@ -2938,13 +2677,11 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(exponent) is not int and type(exponent) is not float:
+        if not (type(exponent) is int or type(exponent) is float):
             exponent = scalar_of(exponent, "float_power", "exponent", 2)
         if out is not None:  # float_power.Tensor_Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("float_power", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "float_power", input, out)
             return composite_arithmetic.float_power_out(input, exponent, out=out)
         return composite_arithmetic.float_power(input, exponent)
     except CALL_ERRORS as error:
@@ -2952,11 +2689,7 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
 
 
 def float_power(input, exponent, *, out=None):
-    """float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor
-    float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
-    float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
-    float_power(input, exponent, *, out=None)
-    """
+    """float_power(input, exponent, *, out=None)"""
     if isinstance(input, Tensor) and isinstance(exponent, Tensor):
         return float_power_Tensor_Tensor(input, exponent, out=out)
     if as_operand(input) is not None and isinstance(exponent, Tensor):
@@ -2964,10 +2697,7 @@ def float_power(input, exponent, *, out=None):
     if isinstance(input, Tensor) and as_operand(exponent) is not None:
         return float_power_Tensor_Scalar(input, exponent, out=out)
     return raise_no_overload(
-        float_power,
-        (float_power_Tensor_Tensor, float_power_Scalar, float_power_Tensor_Scalar),
-        (input, exponent),
-        {"out": out},
+        float_power, (float_power_Tensor_Tensor, float_power_Scalar, float_power_Tensor_Scalar), locals()
     )
 
 
@@ -2978,7 +2708,7 @@ def float_power__Scalar(input, exponent):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(exponent) is not int and type(exponent) is not float:
+        if not (type(exponent) is int or type(exponent) is float):
             exponent = scalar_of(exponent, "float_power_", "exponent", 2)
         return composite_arithmetic.float_power_(input, exponent)
     except CALL_ERRORS as error:
@@ -2986,15 +2716,12 @@ def float_power__Scalar(input, exponent):
 
 
 def float_power_(input, exponent):
-    """float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)
-    float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)
-    float_power_(input, exponent)
-    """
+    """float_power_(input, exponent)"""
     if isinstance(exponent, Tensor):
         return float_power__Tensor(input, exponent)
     if as_operand(exponent) is not None:
         return float_power__Scalar(input, exponent)
-    return raise_no_overload(float_power_, (float_power__Tensor, float_power__Scalar), (input, exponent), {})
+    return raise_no_overload(float_power_, (float_power__Tensor, float_power__Scalar), locals())
 
 
 # The `out=` forms: the same code, to which `out` has to be given.

@@ -18,7 +18,7 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.composite.attention import attention as composite_attention
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
@@ -33,17 +33,7 @@ def scaled_dot_product_attention(
 ):
     """scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"""
     if state.active_modes and intercepts(scaled_dot_product_attention, query, key, value, attn_mask):
-        return call(
-            scaled_dot_product_attention,
-            query,
-            key,
-            value,
-            attn_mask,
-            dropout_p,
-            is_causal,
-            scale=scale,
-            enable_gqa=enable_gqa,
-        )
+        return call_with(scaled_dot_product_attention, locals())
     try:
         if not (
             isinstance(query, Tensor)
@@ -54,11 +44,11 @@ def scaled_dot_product_attention(
             raise NotATensor
         if type(dropout_p) is not float:
             dropout_p = float_of(dropout_p, "scaled_dot_product_attention", "dropout_p", 5)
-        if is_causal is not False and is_causal is not True:
+        if not (is_causal is False or is_causal is True):
             is_causal = bool_of(is_causal, "scaled_dot_product_attention", "is_causal", 6)
-        if scale is not None and type(scale) is not float:
+        if not (scale is None or type(scale) is float):
             scale = float_of(scale, "scaled_dot_product_attention", "scale")
-        if enable_gqa is not False and enable_gqa is not True:
+        if not (enable_gqa is False or enable_gqa is True):
             enable_gqa = bool_of(enable_gqa, "scaled_dot_product_attention", "enable_gqa")
         return composite_attention.scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
@@ -72,22 +62,13 @@ def _scaled_dot_product_flash_attention_for_cpu(
 ):
     """_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
     if state.active_modes and intercepts(_scaled_dot_product_flash_attention_for_cpu, query, key, value, attn_mask):
-        return call(
-            _scaled_dot_product_flash_attention_for_cpu,
-            query,
-            key,
-            value,
-            dropout_p,
-            is_causal,
-            attn_mask=attn_mask,
-            scale=scale,
-        )
+        return call_with(_scaled_dot_product_flash_attention_for_cpu, locals())
     try:
         if type(dropout_p) is not float:
             dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu", "dropout_p", 4)
-        if is_causal is not False and is_causal is not True:
+        if not (is_causal is False or is_causal is True):
             is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu", "is_causal", 5)
-        if scale is not None and type(scale) is not float:
+        if not (scale is None or type(scale) is float):
             scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu", "scale")
         query_array = query._mt_array
         key_array = key._mt_array
@@ -133,25 +114,13 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
     if state.active_modes and intercepts(
         _scaled_dot_product_flash_attention_for_cpu_backward, grad_out, query, key, value, out, logsumexp, attn_mask
     ):
-        return call(
-            _scaled_dot_product_flash_attention_for_cpu_backward,
-            grad_out,
-            query,
-            key,
-            value,
-            out,
-            logsumexp,
-            dropout_p,
-            is_causal,
-            attn_mask=attn_mask,
-            scale=scale,
-        )
+        return call_with(_scaled_dot_product_flash_attention_for_cpu_backward, locals())
     try:
         if type(dropout_p) is not float:
             dropout_p = float_of(dropout_p, "_scaled_dot_product_flash_attention_for_cpu_backward", "dropout_p", 7)
-        if is_causal is not False and is_causal is not True:
+        if not (is_causal is False or is_causal is True):
             is_causal = bool_of(is_causal, "_scaled_dot_product_flash_attention_for_cpu_backward", "is_causal", 8)
-        if scale is not None and type(scale) is not float:
+        if not (scale is None or type(scale) is float):
             scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu_backward", "scale")
         grad_out_array = grad_out._mt_array
         query_array = query._mt_array

@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
-from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written
+from mindtorch.autograd._engine.history import check_inplace, edges_of, written
 from mindtorch.autograd._engine.outputs import record_refusal, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.helpers import number_beside
@@ -63,8 +63,7 @@ def logical_not_(input):
     try:
         input_array = input._mt_array
         _logical_not_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, logical_not_, locals())
 
@@ -94,8 +93,7 @@ def logical_and_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         _logical_and_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, logical_and_, locals())
 
@@ -125,8 +123,7 @@ def logical_or_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         _logical_or_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, logical_or_, locals())
 
@@ -156,8 +153,7 @@ def logical_xor_(input, other):
         input_array = input._mt_array
         other_array = other._mt_array
         _logical_xor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, logical_xor_, locals())
 
@@ -193,8 +189,7 @@ def bitwise_not_(input):
         if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
             check_inplace(input)
         _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_not_, locals())
 
@@ -248,8 +243,7 @@ def bitwise_and__Tensor(input, other):
         ):
             check_inplace(input)
         _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_and__Tensor, locals())
 
@@ -261,8 +255,7 @@ def bitwise_and_Scalar_Tensor(input, other):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "bitwise_and", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "bitwise_and", "input", 1)
         return ops.bitwise_and(number_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, bitwise_and_Scalar_Tensor, locals())
@@ -273,8 +266,7 @@ def bitwise_and_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(bitwise_and_Scalar, input, out):
         return call(bitwise_and_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_and", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "bitwise_and", "other", 2)
         input_array = input._mt_array
         if out is not None:  # bitwise_and.Scalar_out
             if IS_METHOD:
@@ -292,10 +284,7 @@ def bitwise_and_Scalar(input, other, *, out=None):
 
 
 def bitwise_and(input, other, *, out=None):
-    """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_and(input, other, *, out=None)
+    """bitwise_and(input, other, *, out=None)
     bitwise_and(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -304,16 +293,11 @@ def bitwise_and(input, other, *, out=None):
         return bitwise_and_Scalar_Tensor(input, other)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return bitwise_and_Scalar(input, other, out=out)
-    return raise_no_overload(
-        bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
-    )
+    return raise_no_overload(bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), locals())
 
 
 def bitwise_and_operator(input, other, out=None):
-    """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_and(input, other, *, out=None)
+    """bitwise_and(input, other, *, out=None)
     bitwise_and(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -322,9 +306,7 @@ def bitwise_and_operator(input, other, out=None):
         return bitwise_and_Scalar_Tensor(input, other)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return bitwise_and_Scalar(input, other, out=out)
-    return raise_no_overload(
-        bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), (input, other), {"out": out}
-    )
+    return raise_no_overload(bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), locals())
 
 
 def bitwise_and__Scalar(input, other):
@@ -332,28 +314,23 @@ def bitwise_and__Scalar(input, other):
     if state.active_modes and intercepts(bitwise_and__Scalar, input):
         return call(bitwise_and__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_and_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "bitwise_and_", "other", 2)
         input_array = input._mt_array
         if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
             check_inplace(input)
         _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_and__Scalar, locals())
 
 
 def bitwise_and_(input, other):
-    """bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    bitwise_and_(input, other)
-    """
+    """bitwise_and_(input, other)"""
     if isinstance(other, Tensor):
         return bitwise_and__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_and__Scalar(input, other)
-    return raise_no_overload(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {})
+    return raise_no_overload(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), locals())
 
 
 def bitwise_or_Tensor(input, other, *, out=None):
@@ -405,8 +382,7 @@ def bitwise_or__Tensor(input, other):
         ):
             check_inplace(input)
         _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_or__Tensor, locals())
 
@@ -418,8 +394,7 @@ def bitwise_or_Scalar_Tensor(input, other):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "bitwise_or", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "bitwise_or", "input", 1)
         return ops.bitwise_or(number_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, bitwise_or_Scalar_Tensor, locals())
@@ -430,8 +405,7 @@ def bitwise_or_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(bitwise_or_Scalar, input, out):
         return call(bitwise_or_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_or", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "bitwise_or", "other", 2)
         input_array = input._mt_array
         if out is not None:  # bitwise_or.Scalar_out
             if IS_METHOD:
@@ -449,10 +423,7 @@ def bitwise_or_Scalar(input, other, *, out=None):
 
 
 def bitwise_or(input, other, *, out=None):
-    """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_or(input, other, *, out=None)
+    """bitwise_or(input, other, *, out=None)
     bitwise_or(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -461,16 +432,11 @@ def bitwise_or(input, other, *, out=None):
         return bitwise_or_Scalar_Tensor(input, other)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return bitwise_or_Scalar(input, other, out=out)
-    return raise_no_overload(
-        bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
-    )
+    return raise_no_overload(bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), locals())
 
 
 def bitwise_or_operator(input, other, out=None):
-    """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_or(input, other, *, out=None)
+    """bitwise_or(input, other, *, out=None)
     bitwise_or(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -479,9 +445,7 @@ def bitwise_or_operator(input, other, out=None):
         return bitwise_or_Scalar_Tensor(input, other)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return bitwise_or_Scalar(input, other, out=out)
-    return raise_no_overload(
-        bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), (input, other), {"out": out}
-    )
+    return raise_no_overload(bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), locals())
 
 
 def bitwise_or__Scalar(input, other):
@@ -489,28 +453,23 @@ def bitwise_or__Scalar(input, other):
     if state.active_modes and intercepts(bitwise_or__Scalar, input):
         return call(bitwise_or__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_or_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "bitwise_or_", "other", 2)
         input_array = input._mt_array
         if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
             check_inplace(input)
         _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_or__Scalar, locals())
 
 
 def bitwise_or_(input, other):
-    """bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    bitwise_or_(input, other)
-    """
+    """bitwise_or_(input, other)"""
     if isinstance(other, Tensor):
         return bitwise_or__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_or__Scalar(input, other)
-    return raise_no_overload(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {})
+    return raise_no_overload(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), locals())
 
 
 def bitwise_xor_Tensor(input, other, *, out=None):
@@ -562,8 +521,7 @@ def bitwise_xor__Tensor(input, other):
         ):
             check_inplace(input)
         _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_xor__Tensor, locals())
 
@@ -575,8 +533,7 @@ def bitwise_xor_Scalar_Tensor(input, other):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "bitwise_xor", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "bitwise_xor", "input", 1)
         return ops.bitwise_xor(number_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, bitwise_xor_Scalar_Tensor, locals())
@@ -587,8 +544,7 @@ def bitwise_xor_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(bitwise_xor_Scalar, input, out):
         return call(bitwise_xor_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_xor", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "bitwise_xor", "other", 2)
         input_array = input._mt_array
         if out is not None:  # bitwise_xor.Scalar_out
             if IS_METHOD:
@@ -606,10 +562,7 @@ def bitwise_xor_Scalar(input, other, *, out=None):
 
 
 def bitwise_xor(input, other, *, out=None):
-    """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_xor(input, other, *, out=None)
+    """bitwise_xor(input, other, *, out=None)
     bitwise_xor(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -618,16 +571,11 @@ def bitwise_xor(input, other, *, out=None):
         return bitwise_xor_Scalar_Tensor(input, other)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return bitwise_xor_Scalar(input, other, out=out)
-    return raise_no_overload(
-        bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
-    )
+    return raise_no_overload(bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), locals())
 
 
 def bitwise_xor_operator(input, other, out=None):
-    """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_xor(input, other, *, out=None)
+    """bitwise_xor(input, other, *, out=None)
     bitwise_xor(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -636,9 +584,7 @@ def bitwise_xor_operator(input, other, out=None):
         return bitwise_xor_Scalar_Tensor(input, other)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return bitwise_xor_Scalar(input, other, out=out)
-    return raise_no_overload(
-        bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), (input, other), {"out": out}
-    )
+    return raise_no_overload(bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), locals())
 
 
 def bitwise_xor__Scalar(input, other):
@@ -646,28 +592,23 @@ def bitwise_xor__Scalar(input, other):
     if state.active_modes and intercepts(bitwise_xor__Scalar, input):
         return call(bitwise_xor__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "bitwise_xor_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "bitwise_xor_", "other", 2)
         input_array = input._mt_array
         if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
             check_inplace(input)
         _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_xor__Scalar, locals())
 
 
 def bitwise_xor_(input, other):
-    """bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    bitwise_xor_(input, other)
-    """
+    """bitwise_xor_(input, other)"""
     if isinstance(other, Tensor):
         return bitwise_xor__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_xor__Scalar(input, other)
-    return raise_no_overload(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {})
+    return raise_no_overload(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), locals())
 
 
 def bitwise_left_shift_Tensor(input, other, *, out=None):
@@ -721,8 +662,7 @@ def bitwise_left_shift__Tensor(input, other):
         ):
             check_inplace(input)
         _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_left_shift__Tensor, locals())
 
@@ -732,7 +672,7 @@ def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(bitwise_left_shift_Tensor_Scalar, input, out):
         return call(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
+        if not (type(other) is int or type(other) is float):
             other = scalar_of(other, "bitwise_left_shift", "other", 2)
         input_array = input._mt_array
         if out is not None:  # bitwise_left_shift.Tensor_Scalar_out
@@ -757,29 +697,25 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
     if state.active_modes and intercepts(bitwise_left_shift__Tensor_Scalar, input):
         return call(bitwise_left_shift__Tensor_Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
+        if not (type(other) is int or type(other) is float):
             other = scalar_of(other, "bitwise_left_shift_", "other", 2)
         input_array = input._mt_array
         if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
             check_inplace(input)
         _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_left_shift__Tensor_Scalar, locals())
 
 
 def bitwise_left_shift_(input, other):
-    """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    bitwise_left_shift_(input, other)
-    """
+    """bitwise_left_shift_(input, other)"""
     if isinstance(other, Tensor):
         return bitwise_left_shift__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_left_shift__Tensor_Scalar(input, other)
     return raise_no_overload(
-        bitwise_left_shift_, (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar), (input, other), {}
+        bitwise_left_shift_, (bitwise_left_shift__Tensor, bitwise_left_shift__Tensor_Scalar), locals()
     )
 
 
@@ -790,7 +726,7 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
+        if not (type(input) is int or type(input) is float):
             input = scalar_of(input, "bitwise_left_shift", "input", 1)
         return ops.bitwise_left_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -798,10 +734,7 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
 
 
 def bitwise_left_shift(input, other, *, out=None):
-    """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_left_shift(input, other, *, out=None)
+    """bitwise_left_shift(input, other, *, out=None)
     bitwise_left_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -813,16 +746,12 @@ def bitwise_left_shift(input, other, *, out=None):
     return raise_no_overload(
         bitwise_left_shift,
         (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
-        (input, other),
-        {"out": out},
+        locals(),
     )
 
 
 def bitwise_left_shift_operator(input, other, out=None):
-    """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_left_shift(input, other, *, out=None)
+    """bitwise_left_shift(input, other, *, out=None)
     bitwise_left_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -834,8 +763,7 @@ def bitwise_left_shift_operator(input, other, out=None):
     return raise_no_overload(
         bitwise_left_shift,
         (bitwise_left_shift_Tensor, bitwise_left_shift_Tensor_Scalar, bitwise_left_shift_Scalar_Tensor),
-        (input, other),
-        {"out": out},
+        locals(),
     )
 
 
@@ -871,9 +799,8 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(input, other)
-        return wrap(
-            _bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind
-        )
+        array = _bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, bitwise_right_shift_Tensor, locals())
 
@@ -892,8 +819,7 @@ def bitwise_right_shift__Tensor(input, other):
         ):
             check_inplace(input)
         _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_right_shift__Tensor, locals())
 
@@ -903,7 +829,7 @@ def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(bitwise_right_shift_Tensor_Scalar, input, out):
         return call(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
+        if not (type(other) is int or type(other) is float):
             other = scalar_of(other, "bitwise_right_shift", "other", 2)
         input_array = input._mt_array
         if out is not None:  # bitwise_right_shift.Tensor_Scalar_out
@@ -928,29 +854,25 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
     if state.active_modes and intercepts(bitwise_right_shift__Tensor_Scalar, input):
         return call(bitwise_right_shift__Tensor_Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
+        if not (type(other) is int or type(other) is float):
             other = scalar_of(other, "bitwise_right_shift_", "other", 2)
         input_array = input._mt_array
         if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
             check_inplace(input)
         _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, bitwise_right_shift__Tensor_Scalar, locals())
 
 
 def bitwise_right_shift_(input, other):
-    """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    bitwise_right_shift_(input, other)
-    """
+    """bitwise_right_shift_(input, other)"""
     if isinstance(other, Tensor):
         return bitwise_right_shift__Tensor(input, other)
     if as_operand(other) is not None:
         return bitwise_right_shift__Tensor_Scalar(input, other)
     return raise_no_overload(
-        bitwise_right_shift_, (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar), (input, other), {}
+        bitwise_right_shift_, (bitwise_right_shift__Tensor, bitwise_right_shift__Tensor_Scalar), locals()
     )
 
 
@@ -961,7 +883,7 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
+        if not (type(input) is int or type(input) is float):
             input = scalar_of(input, "bitwise_right_shift", "input", 1)
         return ops.bitwise_right_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
@@ -969,10 +891,7 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
 
 
 def bitwise_right_shift(input, other, *, out=None):
-    """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_right_shift(input, other, *, out=None)
+    """bitwise_right_shift(input, other, *, out=None)
     bitwise_right_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -984,16 +903,12 @@ def bitwise_right_shift(input, other, *, out=None):
     return raise_no_overload(
         bitwise_right_shift,
         (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
-        (input, other),
-        {"out": out},
+        locals(),
     )
 
 
 def bitwise_right_shift_operator(input, other, out=None):
-    """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
-    bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
-    bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
-    bitwise_right_shift(input, other, *, out=None)
+    """bitwise_right_shift(input, other, *, out=None)
     bitwise_right_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -1005,8 +920,7 @@ def bitwise_right_shift_operator(input, other, out=None):
     return raise_no_overload(
         bitwise_right_shift,
         (bitwise_right_shift_Tensor, bitwise_right_shift_Tensor_Scalar, bitwise_right_shift_Scalar_Tensor),
-        (input, other),
-        {"out": out},
+        locals(),
     )
 
 

@@ -14,9 +14,9 @@ from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, WrappedNumber, as_operand, new_object, wrap
 from mindtorch._generated.nodes import comparison as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd._engine.history import check_inplace, edge_of, written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import refuse_grad, write_out
+from mindtorch.autograd._engine.outputs import refuse_grad, refuse_out, write_out
 from mindtorch.autograd._engine.saved_tensor import save, save_copy
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.comparison import comparison as composite_comparison
@@ -28,6 +28,7 @@ from mindtorch.dispatch.arguments.conversions import (
     failed,
     raise_bad_argument,
     raise_no_overload,
+    raise_unmatched,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -72,17 +73,13 @@ def clamp_default(input, min=None, max=None, *, out=None):
     if state.active_modes and intercepts(clamp_default, input, out):
         return call(clamp_default, input, min, max, out=out)
     try:
-        if min is not None and type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clamp", "min", 2)
-        if max is not None and type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clamp", "max", 3)
+        min = min if min is None or type(min) is int or type(min) is float else scalar_of(min, "clamp", "min", 2)
+        max = max if max is None or type(max) is int or type(max) is float else scalar_of(max, "clamp", "max", 3)
         input_array = input._mt_array
         if out is not None:  # clamp.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("clamp", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "clamp", input, out)
             return adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -103,10 +100,8 @@ def clamp__default(input, min=None, max=None):
     if state.active_modes and intercepts(clamp__default, input):
         return call(clamp__default, input, min, max)
     try:
-        if min is not None and type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clamp_", "min", 2)
-        if max is not None and type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clamp_", "max", 3)
+        min = min if min is None or type(min) is int or type(min) is float else scalar_of(min, "clamp_", "min", 2)
+        max = max if max is None or type(max) is int or type(max) is float else scalar_of(max, "clamp_", "max", 3)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -119,10 +114,7 @@ def clamp__default(input, min=None, max=None):
                 node.max = max
                 node._mt_saved = (save_copy(input),)
         _clamp_default_kernels[type(input_array)](input_array, min, max, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, clamp__default, locals())
 
@@ -140,9 +132,8 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
                 raise NotATensor
             out_array = out._mt_array
             refuse_grad("clamp", input, min, max, out)
-            return adopt_result(
-                out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array)
-            )
+            array = _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (
             input._mt_edge is not None
@@ -167,15 +158,12 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
 
 
 def clamp(input, min=None, max=None, *, out=None):
-    """clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
-    clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
-    clamp(input, min=None, max=None, *, out=None)
-    """
+    """clamp(input, min=None, max=None, *, out=None)"""
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clamp_Tensor(input, min, max, out=out)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
         return clamp_default(input, min, max, out=out)
-    return raise_no_overload(clamp, (clamp_Tensor, clamp_default), (input, min, max), {"out": out})
+    return raise_no_overload(clamp, (clamp_Tensor, clamp_default), locals())
 
 
 def clamp__Tensor(input, min=None, max=None):
@@ -206,24 +194,18 @@ def clamp__Tensor(input, min=None, max=None):
                     save_copy(input),
                 )
         _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, clamp__Tensor, locals())
 
 
 def clamp_(input, min=None, max=None):
-    """clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
-    clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
-    clamp_(input, min=None, max=None)
-    """
+    """clamp_(input, min=None, max=None)"""
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clamp__Tensor(input, min, max)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
         return clamp__default(input, min, max)
-    return raise_no_overload(clamp_, (clamp__Tensor, clamp__default), (input, min, max), {})
+    return raise_no_overload(clamp_, (clamp__Tensor, clamp__default), locals())
 
 
 def clamp_min_default(input, min, *, out=None):
@@ -231,15 +213,12 @@ def clamp_min_default(input, min, *, out=None):
     if state.active_modes and intercepts(clamp_min_default, input, out):
         return call(clamp_min_default, input, min, out=out)
     try:
-        if type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clamp_min", "min", 2)
+        min = min if type(min) is int or type(min) is float else scalar_of(min, "clamp_min", "min", 2)
         input_array = input._mt_array
         if out is not None:  # clamp_min.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("clamp_min", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "clamp_min", input, out)
             return adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -259,8 +238,7 @@ def clamp_min__default(input, min):
     if state.active_modes and intercepts(clamp_min__default, input):
         return call(clamp_min__default, input, min)
     try:
-        if type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clamp_min_", "min", 2)
+        min = min if type(min) is int or type(min) is float else scalar_of(min, "clamp_min_", "min", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -272,10 +250,7 @@ def clamp_min__default(input, min):
                 node.min = min
                 node._mt_saved = (save_copy(input),)
         _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, clamp_min__default, locals())
 
@@ -288,14 +263,11 @@ def clamp_min_Tensor(input, min, *, out=None):
         input_array = input._mt_array
         min_array = min._mt_array
         if out is not None:  # clamp_min.Tensor_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or min._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("clamp_min", input, min, out)
-            return adopt_result(
-                out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is min._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "clamp_min", input, min, out)
+            array = _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is min._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -330,15 +302,12 @@ def clamp_min_Tensor(input, min, *, out=None):
 
 
 def clamp_min(input, min, *, out=None):
-    """clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
-    clamp_min(Tensor self, Scalar min) -> Tensor
-    clamp_min(input, min, *, out=None)
-    """
+    """clamp_min(input, min, *, out=None)"""
     if isinstance(min, Tensor):
         return clamp_min_Tensor(input, min, out=out)
     if as_operand(min) is not None:
         return clamp_min_default(input, min, out=out)
-    return raise_no_overload(clamp_min, (clamp_min_Tensor, clamp_min_default), (input, min), {"out": out})
+    return raise_no_overload(clamp_min, (clamp_min_Tensor, clamp_min_default), locals())
 
 
 def clamp_min__Tensor(input, min):
@@ -359,24 +328,18 @@ def clamp_min__Tensor(input, min):
                 node.next_edges = (input_edge or None, min_edge or None)
                 node._mt_saved = (save(min), save_copy(input))
         _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, clamp_min__Tensor, locals())
 
 
 def clamp_min_(input, min):
-    """clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)
-    clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)
-    clamp_min_(input, min)
-    """
+    """clamp_min_(input, min)"""
     if isinstance(min, Tensor):
         return clamp_min__Tensor(input, min)
     if as_operand(min) is not None:
         return clamp_min__default(input, min)
-    return raise_no_overload(clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {})
+    return raise_no_overload(clamp_min_, (clamp_min__Tensor, clamp_min__default), locals())
 
 
 def clamp_max_default(input, max, *, out=None):
@@ -384,15 +347,12 @@ def clamp_max_default(input, max, *, out=None):
     if state.active_modes and intercepts(clamp_max_default, input, out):
         return call(clamp_max_default, input, max, out=out)
     try:
-        if type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clamp_max", "max", 2)
+        max = max if type(max) is int or type(max) is float else scalar_of(max, "clamp_max", "max", 2)
         input_array = input._mt_array
         if out is not None:  # clamp_max.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("clamp_max", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "clamp_max", input, out)
             return adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -412,8 +372,7 @@ def clamp_max__default(input, max):
     if state.active_modes and intercepts(clamp_max__default, input):
         return call(clamp_max__default, input, max)
     try:
-        if type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clamp_max_", "max", 2)
+        max = max if type(max) is int or type(max) is float else scalar_of(max, "clamp_max_", "max", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -425,10 +384,7 @@ def clamp_max__default(input, max):
                 node.max = max
                 node._mt_saved = (save_copy(input),)
         _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, clamp_max__default, locals())
 
@@ -441,14 +397,11 @@ def clamp_max_Tensor(input, max, *, out=None):
         input_array = input._mt_array
         max_array = max._mt_array
         if out is not None:  # clamp_max.Tensor_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or max._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("clamp_max", input, max, out)
-            return adopt_result(
-                out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is max._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "clamp_max", input, max, out)
+            array = _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is max._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -483,15 +436,12 @@ def clamp_max_Tensor(input, max, *, out=None):
 
 
 def clamp_max(input, max, *, out=None):
-    """clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
-    clamp_max(Tensor self, Scalar max) -> Tensor
-    clamp_max(input, max, *, out=None)
-    """
+    """clamp_max(input, max, *, out=None)"""
     if isinstance(max, Tensor):
         return clamp_max_Tensor(input, max, out=out)
     if as_operand(max) is not None:
         return clamp_max_default(input, max, out=out)
-    return raise_no_overload(clamp_max, (clamp_max_Tensor, clamp_max_default), (input, max), {"out": out})
+    return raise_no_overload(clamp_max, (clamp_max_Tensor, clamp_max_default), locals())
 
 
 def clamp_max__Tensor(input, max):
@@ -512,24 +462,18 @@ def clamp_max__Tensor(input, max):
                 node.next_edges = (input_edge or None, max_edge or None)
                 node._mt_saved = (save(max), save_copy(input))
         _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, clamp_max__Tensor, locals())
 
 
 def clamp_max_(input, max):
-    """clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)
-    clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)
-    clamp_max_(input, max)
-    """
+    """clamp_max_(input, max)"""
     if isinstance(max, Tensor):
         return clamp_max__Tensor(input, max)
     if as_operand(max) is not None:
         return clamp_max__default(input, max)
-    return raise_no_overload(clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {})
+    return raise_no_overload(clamp_max_, (clamp_max__Tensor, clamp_max__default), locals())
 
 
 def maximum(input, other, *, out=None):
@@ -540,11 +484,9 @@ def maximum(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # maximum.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("maximum", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "maximum", input, other, out)
             return adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -587,11 +529,9 @@ def minimum(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # minimum.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("minimum", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "minimum", input, other, out)
             return adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -634,11 +574,9 @@ def fmax(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # fmax.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fmax", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fmax", input, other, out)
             return adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -681,11 +619,9 @@ def fmin(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # fmin.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fmin", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fmin", input, other, out)
             return adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -755,10 +691,7 @@ def eq__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
         _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, eq__Tensor, locals())
 
@@ -768,8 +701,7 @@ def eq_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(eq_Scalar, input, out):
         return call(eq_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "eq", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "eq", "other", 2)
         input_array = input._mt_array
         if out is not None:  # eq.Scalar_out
             if IS_METHOD:
@@ -782,27 +714,21 @@ def eq_Scalar(input, other, *, out=None):
 
 
 def eq(input, other, *, out=None):
-    """eq.Tensor(Tensor self, Tensor other) -> Tensor
-    eq.Scalar(Tensor self, Scalar other) -> Tensor
-    eq(input, other, *, out=None)
-    """
+    """eq(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return eq_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return eq_Scalar(input, other, out=out)
-    return raise_no_overload(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
+    return raise_no_overload(eq, (eq_Tensor, eq_Scalar), locals())
 
 
 def eq_operator(input, other, out=None):
-    """eq.Tensor(Tensor self, Tensor other) -> Tensor
-    eq.Scalar(Tensor self, Scalar other) -> Tensor
-    eq(input, other, *, out=None)
-    """
+    """eq(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return eq_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return eq_Scalar(input, other, out=out)
-    return raise_no_overload(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
+    return raise_no_overload(eq, (eq_Tensor, eq_Scalar), locals())
 
 
 def eq__Scalar(input, other):
@@ -810,8 +736,7 @@ def eq__Scalar(input, other):
     if state.active_modes and intercepts(eq__Scalar, input):
         return call(eq__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "eq_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "eq_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -821,24 +746,18 @@ def eq__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, eq__Scalar, locals())
 
 
 def eq_(input, other):
-    """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    eq_(input, other)
-    """
+    """eq_(input, other)"""
     if isinstance(other, Tensor):
         return eq__Tensor(input, other)
     if as_operand(other) is not None:
         return eq__Scalar(input, other)
-    return raise_no_overload(eq_, (eq__Tensor, eq__Scalar), (input, other), {})
+    return raise_no_overload(eq_, (eq__Tensor, eq__Scalar), locals())
 
 
 def ne_Tensor(input, other, *, out=None):
@@ -876,10 +795,7 @@ def ne__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
         _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, ne__Tensor, locals())
 
@@ -889,8 +805,7 @@ def ne_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(ne_Scalar, input, out):
         return call(ne_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "ne", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "ne", "other", 2)
         input_array = input._mt_array
         if out is not None:  # ne.Scalar_out
             if IS_METHOD:
@@ -903,27 +818,21 @@ def ne_Scalar(input, other, *, out=None):
 
 
 def ne(input, other, *, out=None):
-    """ne.Tensor(Tensor self, Tensor other) -> Tensor
-    ne.Scalar(Tensor self, Scalar other) -> Tensor
-    ne(input, other, *, out=None)
-    """
+    """ne(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return ne_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return ne_Scalar(input, other, out=out)
-    return raise_no_overload(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
+    return raise_no_overload(ne, (ne_Tensor, ne_Scalar), locals())
 
 
 def ne_operator(input, other, out=None):
-    """ne.Tensor(Tensor self, Tensor other) -> Tensor
-    ne.Scalar(Tensor self, Scalar other) -> Tensor
-    ne(input, other, *, out=None)
-    """
+    """ne(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return ne_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return ne_Scalar(input, other, out=out)
-    return raise_no_overload(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
+    return raise_no_overload(ne, (ne_Tensor, ne_Scalar), locals())
 
 
 def ne__Scalar(input, other):
@@ -931,8 +840,7 @@ def ne__Scalar(input, other):
     if state.active_modes and intercepts(ne__Scalar, input):
         return call(ne__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "ne_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "ne_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -942,24 +850,18 @@ def ne__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, ne__Scalar, locals())
 
 
 def ne_(input, other):
-    """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    ne_(input, other)
-    """
+    """ne_(input, other)"""
     if isinstance(other, Tensor):
         return ne__Tensor(input, other)
     if as_operand(other) is not None:
         return ne__Scalar(input, other)
-    return raise_no_overload(ne_, (ne__Tensor, ne__Scalar), (input, other), {})
+    return raise_no_overload(ne_, (ne__Tensor, ne__Scalar), locals())
 
 
 def lt_Tensor(input, other, *, out=None):
@@ -997,10 +899,7 @@ def lt__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
         _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, lt__Tensor, locals())
 
@@ -1010,8 +909,7 @@ def lt_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(lt_Scalar, input, out):
         return call(lt_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "lt", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "lt", "other", 2)
         input_array = input._mt_array
         if out is not None:  # lt.Scalar_out
             if IS_METHOD:
@@ -1024,27 +922,21 @@ def lt_Scalar(input, other, *, out=None):
 
 
 def lt(input, other, *, out=None):
-    """lt.Tensor(Tensor self, Tensor other) -> Tensor
-    lt.Scalar(Tensor self, Scalar other) -> Tensor
-    lt(input, other, *, out=None)
-    """
+    """lt(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return lt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return lt_Scalar(input, other, out=out)
-    return raise_no_overload(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
+    return raise_no_overload(lt, (lt_Tensor, lt_Scalar), locals())
 
 
 def lt_operator(input, other, out=None):
-    """lt.Tensor(Tensor self, Tensor other) -> Tensor
-    lt.Scalar(Tensor self, Scalar other) -> Tensor
-    lt(input, other, *, out=None)
-    """
+    """lt(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return lt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return lt_Scalar(input, other, out=out)
-    return raise_no_overload(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
+    return raise_no_overload(lt, (lt_Tensor, lt_Scalar), locals())
 
 
 def lt__Scalar(input, other):
@@ -1052,8 +944,7 @@ def lt__Scalar(input, other):
     if state.active_modes and intercepts(lt__Scalar, input):
         return call(lt__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "lt_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "lt_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1063,24 +954,18 @@ def lt__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, lt__Scalar, locals())
 
 
 def lt_(input, other):
-    """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    lt_(input, other)
-    """
+    """lt_(input, other)"""
     if isinstance(other, Tensor):
         return lt__Tensor(input, other)
     if as_operand(other) is not None:
         return lt__Scalar(input, other)
-    return raise_no_overload(lt_, (lt__Tensor, lt__Scalar), (input, other), {})
+    return raise_no_overload(lt_, (lt__Tensor, lt__Scalar), locals())
 
 
 def le_Tensor(input, other, *, out=None):
@@ -1118,10 +1003,7 @@ def le__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
         _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, le__Tensor, locals())
 
@@ -1131,8 +1013,7 @@ def le_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(le_Scalar, input, out):
         return call(le_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "le", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "le", "other", 2)
         input_array = input._mt_array
         if out is not None:  # le.Scalar_out
             if IS_METHOD:
@@ -1145,27 +1026,21 @@ def le_Scalar(input, other, *, out=None):
 
 
 def le(input, other, *, out=None):
-    """le.Tensor(Tensor self, Tensor other) -> Tensor
-    le.Scalar(Tensor self, Scalar other) -> Tensor
-    le(input, other, *, out=None)
-    """
+    """le(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return le_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return le_Scalar(input, other, out=out)
-    return raise_no_overload(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
+    return raise_no_overload(le, (le_Tensor, le_Scalar), locals())
 
 
 def le_operator(input, other, out=None):
-    """le.Tensor(Tensor self, Tensor other) -> Tensor
-    le.Scalar(Tensor self, Scalar other) -> Tensor
-    le(input, other, *, out=None)
-    """
+    """le(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return le_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return le_Scalar(input, other, out=out)
-    return raise_no_overload(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
+    return raise_no_overload(le, (le_Tensor, le_Scalar), locals())
 
 
 def le__Scalar(input, other):
@@ -1173,8 +1048,7 @@ def le__Scalar(input, other):
     if state.active_modes and intercepts(le__Scalar, input):
         return call(le__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "le_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "le_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1184,24 +1058,18 @@ def le__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, le__Scalar, locals())
 
 
 def le_(input, other):
-    """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    le_(input, other)
-    """
+    """le_(input, other)"""
     if isinstance(other, Tensor):
         return le__Tensor(input, other)
     if as_operand(other) is not None:
         return le__Scalar(input, other)
-    return raise_no_overload(le_, (le__Tensor, le__Scalar), (input, other), {})
+    return raise_no_overload(le_, (le__Tensor, le__Scalar), locals())
 
 
 def gt_Tensor(input, other, *, out=None):
@@ -1239,10 +1107,7 @@ def gt__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
         _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, gt__Tensor, locals())
 
@@ -1252,8 +1117,7 @@ def gt_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(gt_Scalar, input, out):
         return call(gt_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "gt", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "gt", "other", 2)
         input_array = input._mt_array
         if out is not None:  # gt.Scalar_out
             if IS_METHOD:
@@ -1266,27 +1130,21 @@ def gt_Scalar(input, other, *, out=None):
 
 
 def gt(input, other, *, out=None):
-    """gt.Tensor(Tensor self, Tensor other) -> Tensor
-    gt.Scalar(Tensor self, Scalar other) -> Tensor
-    gt(input, other, *, out=None)
-    """
+    """gt(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return gt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return gt_Scalar(input, other, out=out)
-    return raise_no_overload(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
+    return raise_no_overload(gt, (gt_Tensor, gt_Scalar), locals())
 
 
 def gt_operator(input, other, out=None):
-    """gt.Tensor(Tensor self, Tensor other) -> Tensor
-    gt.Scalar(Tensor self, Scalar other) -> Tensor
-    gt(input, other, *, out=None)
-    """
+    """gt(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return gt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return gt_Scalar(input, other, out=out)
-    return raise_no_overload(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
+    return raise_no_overload(gt, (gt_Tensor, gt_Scalar), locals())
 
 
 def gt__Scalar(input, other):
@@ -1294,8 +1152,7 @@ def gt__Scalar(input, other):
     if state.active_modes and intercepts(gt__Scalar, input):
         return call(gt__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "gt_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "gt_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1305,24 +1162,18 @@ def gt__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, gt__Scalar, locals())
 
 
 def gt_(input, other):
-    """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    gt_(input, other)
-    """
+    """gt_(input, other)"""
     if isinstance(other, Tensor):
         return gt__Tensor(input, other)
     if as_operand(other) is not None:
         return gt__Scalar(input, other)
-    return raise_no_overload(gt_, (gt__Tensor, gt__Scalar), (input, other), {})
+    return raise_no_overload(gt_, (gt__Tensor, gt__Scalar), locals())
 
 
 def ge_Tensor(input, other, *, out=None):
@@ -1360,10 +1211,7 @@ def ge__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.other_shape = other_array.shape
         _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, ge__Tensor, locals())
 
@@ -1373,8 +1221,7 @@ def ge_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(ge_Scalar, input, out):
         return call(ge_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "ge", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "ge", "other", 2)
         input_array = input._mt_array
         if out is not None:  # ge.Scalar_out
             if IS_METHOD:
@@ -1387,27 +1234,21 @@ def ge_Scalar(input, other, *, out=None):
 
 
 def ge(input, other, *, out=None):
-    """ge.Tensor(Tensor self, Tensor other) -> Tensor
-    ge.Scalar(Tensor self, Scalar other) -> Tensor
-    ge(input, other, *, out=None)
-    """
+    """ge(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return ge_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return ge_Scalar(input, other, out=out)
-    return raise_no_overload(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
+    return raise_no_overload(ge, (ge_Tensor, ge_Scalar), locals())
 
 
 def ge_operator(input, other, out=None):
-    """ge.Tensor(Tensor self, Tensor other) -> Tensor
-    ge.Scalar(Tensor self, Scalar other) -> Tensor
-    ge(input, other, *, out=None)
-    """
+    """ge(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return ge_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return ge_Scalar(input, other, out=out)
-    return raise_no_overload(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
+    return raise_no_overload(ge, (ge_Tensor, ge_Scalar), locals())
 
 
 def ge__Scalar(input, other):
@@ -1415,8 +1256,7 @@ def ge__Scalar(input, other):
     if state.active_modes and intercepts(ge__Scalar, input):
         return call(ge__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "ge_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "ge_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1426,24 +1266,18 @@ def ge__Scalar(input, other):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, ge__Scalar, locals())
 
 
 def ge_(input, other):
-    """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    ge_(input, other)
-    """
+    """ge_(input, other)"""
     if isinstance(other, Tensor):
         return ge__Tensor(input, other)
     if as_operand(other) is not None:
         return ge__Scalar(input, other)
-    return raise_no_overload(ge_, (ge__Tensor, ge__Scalar), (input, other), {})
+    return raise_no_overload(ge_, (ge__Tensor, ge__Scalar), locals())
 
 
 def isnan(input):
@@ -1534,15 +1368,11 @@ def where_self(condition, input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # where.self_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("where", input, other, out)
-            return adopt_result(
-                out,
-                _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array),
-            )
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "where", input, other, out)
+            array = _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1564,8 +1394,7 @@ def where_ScalarSelf(condition, input, other):
     try:
         if not (isinstance(condition, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "where", "input", 2)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "where", "input", 2)
         return ops.where(condition, element_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, where_ScalarSelf, locals())
@@ -1578,8 +1407,7 @@ def where_ScalarOther(condition, input, other):
     try:
         if not (isinstance(condition, Tensor) and isinstance(input, Tensor)):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "where", "other", 3)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "where", "other", 3)
         return ops.where(condition, input, element_beside(other, input))
     except CALL_ERRORS as error:
         return failed(error, where_ScalarOther, locals())
@@ -1592,10 +1420,8 @@ def where_Scalar(condition, input, other):
     try:
         if not isinstance(condition, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "where", "input", 2)
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "where", "other", 3)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "where", "input", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "where", "other", 3)
         return composite_comparison.where_scalar(condition, input, other)
     except CALL_ERRORS as error:
         return failed(error, where_Scalar, locals())
@@ -1611,12 +1437,7 @@ def where_default(condition):
 
 
 def where(condition, input=..., other=..., *, out=None):
-    """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
-    where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor
-    where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor
-    where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor
-    where(Tensor condition) -> Tensor[]
-    where(condition, input, other, *, out=None)
+    """where(condition, input, other, *, out=None)
     where(condition, input, other)
     where(condition)
     """
@@ -1631,10 +1452,7 @@ def where(condition, input=..., other=..., *, out=None):
     if input is ... and other is ... and out is None:
         return where_default(condition)
     return raise_no_overload(
-        where,
-        (where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default),
-        (condition, input, other),
-        {"out": out},
+        where, (where_self, where_ScalarSelf, where_ScalarOther, where_Scalar, where_default), locals()
     )
 
 
@@ -1643,8 +1461,7 @@ def masked_fill_Scalar(input, mask, value):
     if state.active_modes and intercepts(masked_fill_Scalar, input, mask):
         return call(masked_fill_Scalar, input, mask, value)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "masked_fill", "value", 3)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "masked_fill", "value", 3)
         input_array = input._mt_array
         mask_array = mask._mt_array
         node = None
@@ -1664,8 +1481,7 @@ def masked_fill__Scalar(input, mask, value):
     if state.active_modes and intercepts(masked_fill__Scalar, input, mask):
         return call(masked_fill__Scalar, input, mask, value)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "masked_fill_", "value", 3)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "masked_fill_", "value", 3)
         input_array = input._mt_array
         mask_array = mask._mt_array
         node = None
@@ -1677,10 +1493,7 @@ def masked_fill__Scalar(input, mask, value):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save(mask),)
         _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, masked_fill__Scalar, locals())
 
@@ -1708,15 +1521,12 @@ def masked_fill_Tensor(input, mask, value):
 
 
 def masked_fill(input, mask, value):
-    """masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
-    masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
-    masked_fill(input, mask, value)
-    """
+    """masked_fill(input, mask, value)"""
     if isinstance(value, Tensor):
         return masked_fill_Tensor(input, mask, value)
     if as_operand(value) is not None:
         return masked_fill_Scalar(input, mask, value)
-    return raise_no_overload(masked_fill, (masked_fill_Tensor, masked_fill_Scalar), (input, mask, value), {})
+    return raise_no_overload(masked_fill, (masked_fill_Tensor, masked_fill_Scalar), locals())
 
 
 def masked_fill__Tensor(input, mask, value):
@@ -1738,24 +1548,18 @@ def masked_fill__Tensor(input, mask, value):
                 node.next_edges = (input_edge or None, value_edge or None)
                 node._mt_saved = (save(mask),)
         _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, masked_fill__Tensor, locals())
 
 
 def masked_fill_(input, mask, value):
-    """masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)
-    masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
-    masked_fill_(input, mask, value)
-    """
+    """masked_fill_(input, mask, value)"""
     if isinstance(value, Tensor):
         return masked_fill__Tensor(input, mask, value)
     if as_operand(value) is not None:
         return masked_fill__Scalar(input, mask, value)
-    return raise_no_overload(masked_fill_, (masked_fill__Tensor, masked_fill__Scalar), (input, mask, value), {})
+    return raise_no_overload(masked_fill_, (masked_fill__Tensor, masked_fill__Scalar), locals())
 
 
 def clip_default(input, min=None, max=None, *, out=None):
@@ -1765,15 +1569,11 @@ def clip_default(input, min=None, max=None, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if min is not None and type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clip", "min", 2)
-        if max is not None and type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clip", "max", 3)
+        min = min if min is None or type(min) is int or type(min) is float else scalar_of(min, "clip", "min", 2)
+        max = max if max is None or type(max) is int or type(max) is float else scalar_of(max, "clip", "max", 3)
         if out is not None:  # clip.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("clip", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "clip", input, out)
             return ops.clamp(input, min, max, out=out)
         return ops.clamp(input, min, max)
     except CALL_ERRORS as error:
@@ -1787,10 +1587,8 @@ def clip__default(input, min=None, max=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if min is not None and type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "clip_", "min", 2)
-        if max is not None and type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "clip_", "max", 3)
+        min = min if min is None or type(min) is int or type(min) is float else scalar_of(min, "clip_", "min", 2)
+        max = max if max is None or type(max) is int or type(max) is float else scalar_of(max, "clip_", "max", 3)
         return input.clamp_(min, max)
     except CALL_ERRORS as error:
         return failed(error, clip__default, locals())
@@ -1815,15 +1613,12 @@ def clip_Tensor(input, min=None, max=None, *, out=None):
 
 
 def clip(input, min=None, max=None, *, out=None):
-    """clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
-    clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
-    clip(input, min=None, max=None, *, out=None)
-    """
+    """clip(input, min=None, max=None, *, out=None)"""
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clip_Tensor(input, min, max, out=out)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
         return clip_default(input, min, max, out=out)
-    return raise_no_overload(clip, (clip_Tensor, clip_default), (input, min, max), {"out": out})
+    return raise_no_overload(clip, (clip_Tensor, clip_default), locals())
 
 
 def clip__Tensor(input, min=None, max=None):
@@ -1840,15 +1635,12 @@ def clip__Tensor(input, min=None, max=None):
 
 
 def clip_(input, min=None, max=None):
-    """clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)
-    clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
-    clip_(input, min=None, max=None)
-    """
+    """clip_(input, min=None, max=None)"""
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clip__Tensor(input, min, max)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
         return clip__default(input, min, max)
-    return raise_no_overload(clip_, (clip__Tensor, clip__default), (input, min, max), {})
+    return raise_no_overload(clip_, (clip__Tensor, clip__default), locals())
 
 
 def greater_Tensor(input, other, *, out=None):
@@ -1860,7 +1652,7 @@ def greater_Tensor(input, other, *, out=None):
     if out is not None:  # greater.Tensor_out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(greater_Tensor, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("greater", input, other, out)
         return ops.gt(input, other, out=out)
     return ops.gt(input, other)
@@ -1882,13 +1674,10 @@ def greater_Scalar(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "greater", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "greater", "other", 2)
         if out is not None:  # greater.Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("greater", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "greater", input, out)
             return ops.gt(input, other, out=out)
         return ops.gt(input, other)
     except CALL_ERRORS as error:
@@ -1896,15 +1685,12 @@ def greater_Scalar(input, other, *, out=None):
 
 
 def greater(input, other, *, out=None):
-    """greater.Tensor(Tensor self, Tensor other) -> Tensor
-    greater.Scalar(Tensor self, Scalar other) -> Tensor
-    greater(input, other, *, out=None)
-    """
+    """greater(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return greater_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return greater_Scalar(input, other, out=out)
-    return raise_no_overload(greater, (greater_Tensor, greater_Scalar), (input, other), {"out": out})
+    return raise_no_overload(greater, (greater_Tensor, greater_Scalar), locals())
 
 
 def greater__Scalar(input, other):
@@ -1914,23 +1700,19 @@ def greater__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "greater_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "greater_", "other", 2)
         return input.gt_(other)
     except CALL_ERRORS as error:
         return failed(error, greater__Scalar, locals())
 
 
 def greater_(input, other):
-    """greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    greater_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    greater_(input, other)
-    """
+    """greater_(input, other)"""
     if isinstance(other, Tensor):
         return greater__Tensor(input, other)
     if as_operand(other) is not None:
         return greater__Scalar(input, other)
-    return raise_no_overload(greater_, (greater__Tensor, greater__Scalar), (input, other), {})
+    return raise_no_overload(greater_, (greater__Tensor, greater__Scalar), locals())
 
 
 def greater_equal_Tensor(input, other, *, out=None):
@@ -1942,7 +1724,7 @@ def greater_equal_Tensor(input, other, *, out=None):
     if out is not None:  # greater_equal.Tensor_out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("greater_equal", input, other, out)
         return ops.ge(input, other, out=out)
     return ops.ge(input, other)
@@ -1964,13 +1746,10 @@ def greater_equal_Scalar(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "greater_equal", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "greater_equal", "other", 2)
         if out is not None:  # greater_equal.Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("greater_equal", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "greater_equal", input, out)
             return ops.ge(input, other, out=out)
         return ops.ge(input, other)
     except CALL_ERRORS as error:
@@ -1978,15 +1757,12 @@ def greater_equal_Scalar(input, other, *, out=None):
 
 
 def greater_equal(input, other, *, out=None):
-    """greater_equal.Tensor(Tensor self, Tensor other) -> Tensor
-    greater_equal.Scalar(Tensor self, Scalar other) -> Tensor
-    greater_equal(input, other, *, out=None)
-    """
+    """greater_equal(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return greater_equal_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return greater_equal_Scalar(input, other, out=out)
-    return raise_no_overload(greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {"out": out})
+    return raise_no_overload(greater_equal, (greater_equal_Tensor, greater_equal_Scalar), locals())
 
 
 def greater_equal__Scalar(input, other):
@@ -1996,23 +1772,19 @@ def greater_equal__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "greater_equal_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "greater_equal_", "other", 2)
         return input.ge_(other)
     except CALL_ERRORS as error:
         return failed(error, greater_equal__Scalar, locals())
 
 
 def greater_equal_(input, other):
-    """greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    greater_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    greater_equal_(input, other)
-    """
+    """greater_equal_(input, other)"""
     if isinstance(other, Tensor):
         return greater_equal__Tensor(input, other)
     if as_operand(other) is not None:
         return greater_equal__Scalar(input, other)
-    return raise_no_overload(greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), (input, other), {})
+    return raise_no_overload(greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), locals())
 
 
 def less_Tensor(input, other, *, out=None):
@@ -2024,7 +1796,7 @@ def less_Tensor(input, other, *, out=None):
     if out is not None:  # less.Tensor_out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(less_Tensor, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("less", input, other, out)
         return ops.lt(input, other, out=out)
     return ops.lt(input, other)
@@ -2046,13 +1818,10 @@ def less_Scalar(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "less", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "less", "other", 2)
         if out is not None:  # less.Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("less", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "less", input, out)
             return ops.lt(input, other, out=out)
         return ops.lt(input, other)
     except CALL_ERRORS as error:
@@ -2060,15 +1829,12 @@ def less_Scalar(input, other, *, out=None):
 
 
 def less(input, other, *, out=None):
-    """less.Tensor(Tensor self, Tensor other) -> Tensor
-    less.Scalar(Tensor self, Scalar other) -> Tensor
-    less(input, other, *, out=None)
-    """
+    """less(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return less_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return less_Scalar(input, other, out=out)
-    return raise_no_overload(less, (less_Tensor, less_Scalar), (input, other), {"out": out})
+    return raise_no_overload(less, (less_Tensor, less_Scalar), locals())
 
 
 def less__Scalar(input, other):
@@ -2078,23 +1844,19 @@ def less__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "less_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "less_", "other", 2)
         return input.lt_(other)
     except CALL_ERRORS as error:
         return failed(error, less__Scalar, locals())
 
 
 def less_(input, other):
-    """less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    less_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    less_(input, other)
-    """
+    """less_(input, other)"""
     if isinstance(other, Tensor):
         return less__Tensor(input, other)
     if as_operand(other) is not None:
         return less__Scalar(input, other)
-    return raise_no_overload(less_, (less__Tensor, less__Scalar), (input, other), {})
+    return raise_no_overload(less_, (less__Tensor, less__Scalar), locals())
 
 
 def less_equal_Tensor(input, other, *, out=None):
@@ -2106,7 +1868,7 @@ def less_equal_Tensor(input, other, *, out=None):
     if out is not None:  # less_equal.Tensor_out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(less_equal_Tensor, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("less_equal", input, other, out)
         return ops.le(input, other, out=out)
     return ops.le(input, other)
@@ -2128,13 +1890,10 @@ def less_equal_Scalar(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "less_equal", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "less_equal", "other", 2)
         if out is not None:  # less_equal.Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("less_equal", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "less_equal", input, out)
             return ops.le(input, other, out=out)
         return ops.le(input, other)
     except CALL_ERRORS as error:
@@ -2142,15 +1901,12 @@ def less_equal_Scalar(input, other, *, out=None):
 
 
 def less_equal(input, other, *, out=None):
-    """less_equal.Tensor(Tensor self, Tensor other) -> Tensor
-    less_equal.Scalar(Tensor self, Scalar other) -> Tensor
-    less_equal(input, other, *, out=None)
-    """
+    """less_equal(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return less_equal_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return less_equal_Scalar(input, other, out=out)
-    return raise_no_overload(less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {"out": out})
+    return raise_no_overload(less_equal, (less_equal_Tensor, less_equal_Scalar), locals())
 
 
 def less_equal__Scalar(input, other):
@@ -2160,23 +1916,19 @@ def less_equal__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "less_equal_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "less_equal_", "other", 2)
         return input.le_(other)
     except CALL_ERRORS as error:
         return failed(error, less_equal__Scalar, locals())
 
 
 def less_equal_(input, other):
-    """less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    less_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    less_equal_(input, other)
-    """
+    """less_equal_(input, other)"""
     if isinstance(other, Tensor):
         return less_equal__Tensor(input, other)
     if as_operand(other) is not None:
         return less_equal__Scalar(input, other)
-    return raise_no_overload(less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {})
+    return raise_no_overload(less_equal_, (less_equal__Tensor, less_equal__Scalar), locals())
 
 
 def not_equal_Tensor(input, other, *, out=None):
@@ -2188,7 +1940,7 @@ def not_equal_Tensor(input, other, *, out=None):
     if out is not None:  # not_equal.Tensor_out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(not_equal_Tensor, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("not_equal", input, other, out)
         return ops.ne(input, other, out=out)
     return ops.ne(input, other)
@@ -2210,13 +1962,10 @@ def not_equal_Scalar(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "not_equal", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "not_equal", "other", 2)
         if out is not None:  # not_equal.Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("not_equal", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "not_equal", input, out)
             return ops.ne(input, other, out=out)
         return ops.ne(input, other)
     except CALL_ERRORS as error:
@@ -2224,15 +1973,12 @@ def not_equal_Scalar(input, other, *, out=None):
 
 
 def not_equal(input, other, *, out=None):
-    """not_equal.Tensor(Tensor self, Tensor other) -> Tensor
-    not_equal.Scalar(Tensor self, Scalar other) -> Tensor
-    not_equal(input, other, *, out=None)
-    """
+    """not_equal(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return not_equal_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return not_equal_Scalar(input, other, out=out)
-    return raise_no_overload(not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {"out": out})
+    return raise_no_overload(not_equal, (not_equal_Tensor, not_equal_Scalar), locals())
 
 
 def not_equal__Scalar(input, other):
@@ -2242,23 +1988,19 @@ def not_equal__Scalar(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "not_equal_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "not_equal_", "other", 2)
         return input.ne_(other)
     except CALL_ERRORS as error:
         return failed(error, not_equal__Scalar, locals())
 
 
 def not_equal_(input, other):
-    """not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    not_equal_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    not_equal_(input, other)
-    """
+    """not_equal_(input, other)"""
     if isinstance(other, Tensor):
         return not_equal__Tensor(input, other)
     if as_operand(other) is not None:
         return not_equal__Scalar(input, other)
-    return raise_no_overload(not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {})
+    return raise_no_overload(not_equal_, (not_equal__Tensor, not_equal__Scalar), locals())
 
 
 def isreal(input):
@@ -2277,15 +2019,12 @@ def isin_Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=F
     try:
         if not (isinstance(elements, Tensor) and isinstance(test_elements, Tensor)):
             raise NotATensor
-        if assume_unique is not False and assume_unique is not True:
+        if not (assume_unique is False or assume_unique is True):
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-        if invert is not False and invert is not True:
-            invert = bool_of(invert, "isin", "invert")
+        invert = invert if invert is False or invert is True else bool_of(invert, "isin", "invert")
         if out is not None:  # isin.Tensor_Tensor_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("isin", elements, test_elements, out)
+            if IS_METHOD or not (elements._mt_edge is test_elements._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "isin", elements, test_elements, out)
             return composite_comparison.isin_out(
                 elements, test_elements, assume_unique=assume_unique, invert=invert, out=out
             )
@@ -2301,17 +2040,14 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
     try:
         if not isinstance(elements, Tensor):
             raise NotATensor
-        if type(test_element) is not int and type(test_element) is not float:
+        if not (type(test_element) is int or type(test_element) is float):
             test_element = scalar_of(test_element, "isin", "test_element", 2)
-        if assume_unique is not False and assume_unique is not True:
+        if not (assume_unique is False or assume_unique is True):
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-        if invert is not False and invert is not True:
-            invert = bool_of(invert, "isin", "invert")
+        invert = invert if invert is False or invert is True else bool_of(invert, "isin", "invert")
         if out is not None:  # isin.Tensor_Scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if elements._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("isin", elements, out)
+            if IS_METHOD or not (elements._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "isin", elements, out)
             return write_out(
                 out,
                 composite_comparison.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert),
@@ -2328,17 +2064,14 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
     try:
         if not isinstance(test_elements, Tensor):
             raise NotATensor
-        if type(element) is not int and type(element) is not float:
+        if not (type(element) is int or type(element) is float):
             element = scalar_of(element, "isin", "element", 1)
-        if assume_unique is not False and assume_unique is not True:
+        if not (assume_unique is False or assume_unique is True):
             assume_unique = bool_of(assume_unique, "isin", "assume_unique")
-        if invert is not False and invert is not True:
-            invert = bool_of(invert, "isin", "invert")
+        invert = invert if invert is False or invert is True else bool_of(invert, "isin", "invert")
         if out is not None:  # isin.Scalar_Tensor_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if test_elements._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("isin", test_elements, out)
+            if IS_METHOD or not (test_elements._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "isin", test_elements, out)
             return write_out(
                 out,
                 composite_comparison.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert),
@@ -2360,16 +2093,13 @@ def isin(
     invert=False,
     out=None,
 ):
-    """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
-    isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor
-    isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
-    isin(elements, test_elements, *, assume_unique=False, invert=False, out=None)
+    """isin(elements, test_elements, *, assume_unique=False, invert=False, out=None)
     isin(elements, test_element, *, assume_unique=False, invert=False, out=None)
     isin(element, test_elements, *, assume_unique=False, invert=False, out=None)
     """
     if _test_elements is not ...:
         if test_elements is not ... or test_element is not ...:
-            return raise_no_overload(
+            return raise_unmatched(
                 isin,
                 (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
                 (elements, _test_elements, test_element, element),
@@ -2381,7 +2111,7 @@ def isin(
             test_elements = _test_elements
     if _elements is not ...:
         if elements is not ... or element is not ...:
-            return raise_no_overload(
+            return raise_unmatched(
                 isin,
                 (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
                 (_elements, test_elements, test_element, element),
@@ -2397,7 +2127,7 @@ def isin(
         return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
     if test_elements is not ... and element is not ...:
         return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    return raise_no_overload(
+    return raise_unmatched(
         isin,
         (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
         (elements, test_elements, test_element, element),

@@ -29,7 +29,7 @@ from mindtorch.dispatch.arguments.conversions import (
     str_of,
 )
 from mindtorch.dispatch.arguments.types import is_single_int
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
@@ -44,17 +44,17 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     if state.active_modes and intercepts(convolution, input, weight, bias):
         return call(convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     try:
-        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+        if not (type(stride) is tuple and (not stride or type(stride[0]) is int)):
             stride = ints_of(stride, "convolution", "stride", 4)
-        if type(padding) is not tuple or padding and type(padding[0]) is not int:
+        if not (type(padding) is tuple and (not padding or type(padding[0]) is int)):
             padding = ints_of(padding, "convolution", "padding", 5)
-        if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+        if not (type(dilation) is tuple and (not dilation or type(dilation[0]) is int)):
             dilation = ints_of(dilation, "convolution", "dilation", 6)
-        if transposed is not False and transposed is not True:
+        if not (transposed is False or transposed is True):
             transposed = bool_of(transposed, "convolution", "transposed", 7)
-        if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
+        if not (type(output_padding) is tuple and (not output_padding or type(output_padding[0]) is int)):
             output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "convolution", "groups", 9)
         input_array = input._mt_array
         weight_array = weight._mt_array
@@ -79,12 +79,10 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
                 node.output_padding = output_padding
                 node.groups = groups
                 node._mt_saved = (save(input), save(weight))
-        return wrap(
-            _convolution_kernels[type(input_array)](
-                input_array, weight_array, bias_array, stride, padding, dilation, transposed, output_padding, groups
-            ),
-            node,
+        array = _convolution_kernels[type(input_array)](
+            input_array, weight_array, bias_array, stride, padding, dilation, transposed, output_padding, groups
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, convolution, locals())
 
@@ -94,34 +92,21 @@ def convolution_backward(
 ):
     """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
     if state.active_modes and intercepts(convolution_backward, grad_output, input, weight):
-        return call(
-            convolution_backward,
-            grad_output,
-            input,
-            weight,
-            bias_sizes,
-            stride,
-            padding,
-            dilation,
-            transposed,
-            output_padding,
-            groups,
-            output_mask,
-        )
+        return call_with(convolution_backward, locals())
     try:
-        if bias_sizes is not None and (type(bias_sizes) is not tuple or bias_sizes and type(bias_sizes[0]) is not int):
+        if not (bias_sizes is None or type(bias_sizes) is tuple and (not bias_sizes or type(bias_sizes[0]) is int)):
             bias_sizes = ints_of(bias_sizes, "convolution_backward", "bias_sizes", 4)
-        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+        if not (type(stride) is tuple and (not stride or type(stride[0]) is int)):
             stride = ints_of(stride, "convolution_backward", "stride", 5)
-        if type(padding) is not tuple or padding and type(padding[0]) is not int:
+        if not (type(padding) is tuple and (not padding or type(padding[0]) is int)):
             padding = ints_of(padding, "convolution_backward", "padding", 6)
-        if type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
+        if not (type(dilation) is tuple and (not dilation or type(dilation[0]) is int)):
             dilation = ints_of(dilation, "convolution_backward", "dilation", 7)
-        if transposed is not False and transposed is not True:
+        if not (transposed is False or transposed is True):
             transposed = bool_of(transposed, "convolution_backward", "transposed", 8)
-        if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
+        if not (type(output_padding) is tuple and (not output_padding or type(output_padding[0]) is int)):
             output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "convolution_backward", "groups", 10)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
@@ -188,7 +173,7 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
             dilation = (dilation,)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv1d", "groups", 7)
         return composite_convolution.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -216,7 +201,7 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
             dilation = (dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv2d", "groups", 7)
         return composite_convolution.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -244,7 +229,7 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
             dilation = (dilation, dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv3d", "groups", 7)
         return composite_convolution.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -264,13 +249,12 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
             stride = (stride,)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
             stride = sized_ints_of(stride, "conv1d", "stride", 4)
-        if type(padding) is not str:
-            padding = str_of(padding, "conv1d", "padding", 5)
+        padding = padding if type(padding) is str else str_of(padding, "conv1d", "padding", 5)
         if type(dilation) is int:
             dilation = (dilation,)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv1d", "groups", 7)
         return composite_convolution.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -278,18 +262,14 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
 
 
 def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
-    """conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor
-    conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", SymInt[1] dilation=1, SymInt groups=1) -> Tensor
-    conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1)
+    """conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1)
     conv1d(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1)
     """
     if isinstance(padding, (tuple, list)) or is_single_int(padding):
         return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
     if isinstance(padding, str):
         return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
-    return raise_no_overload(
-        conv1d, (conv1d_default, conv1d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
-    )
+    return raise_no_overload(conv1d, (conv1d_default, conv1d_padding), locals())
 
 
 def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dilation=(1, 1), groups=1):
@@ -305,13 +285,12 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
             stride = (stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
             stride = sized_ints_of(stride, "conv2d", "stride", 4)
-        if type(padding) is not str:
-            padding = str_of(padding, "conv2d", "padding", 5)
+        padding = padding if type(padding) is str else str_of(padding, "conv2d", "padding", 5)
         if type(dilation) is int:
             dilation = (dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv2d", "groups", 7)
         return composite_convolution.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -319,18 +298,14 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
 
 
 def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor
-    conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", SymInt[2] dilation=1, SymInt groups=1) -> Tensor
-    conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1)
+    """conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1)
     conv2d(input, weight, bias=None, stride=(1, 1), padding="valid", dilation=(1, 1), groups=1)
     """
     if isinstance(padding, (tuple, list)) or is_single_int(padding):
         return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
     if isinstance(padding, str):
         return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
-    return raise_no_overload(
-        conv2d, (conv2d_default, conv2d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
-    )
+    return raise_no_overload(conv2d, (conv2d_default, conv2d_padding), locals())
 
 
 def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", dilation=(1, 1, 1), groups=1):
@@ -346,13 +321,12 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
             stride = (stride, stride, stride)
         elif type(stride) is not tuple or stride and type(stride[0]) is not int:
             stride = sized_ints_of(stride, "conv3d", "stride", 4)
-        if type(padding) is not str:
-            padding = str_of(padding, "conv3d", "padding", 5)
+        padding = padding if type(padding) is str else str_of(padding, "conv3d", "padding", 5)
         if type(dilation) is int:
             dilation = (dilation, dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv3d", "groups", 7)
         return composite_convolution.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -360,18 +334,14 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
 
 
 def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
-    """conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor
-    conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", SymInt[3] dilation=1, SymInt groups=1) -> Tensor
-    conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1)
+    """conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1)
     conv3d(input, weight, bias=None, stride=(1, 1, 1), padding="valid", dilation=(1, 1, 1), groups=1)
     """
     if isinstance(padding, (tuple, list)) or is_single_int(padding):
         return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
     if isinstance(padding, str):
         return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
-    return raise_no_overload(
-        conv3d, (conv3d_default, conv3d_padding), (input, weight, bias, stride, padding, dilation, groups), {}
-    )
+    return raise_no_overload(conv3d, (conv3d_default, conv3d_padding), locals())
 
 
 def conv_transpose2d(
@@ -397,7 +367,7 @@ def conv_transpose2d(
             output_padding = (output_padding, output_padding)
         elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
             output_padding = sized_ints_of(output_padding, "conv_transpose2d", "output_padding", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv_transpose2d", "groups", 7)
         if type(dilation) is int:
             dilation = (dilation, dilation)
@@ -417,8 +387,7 @@ def conv_tbc(input, weight, bias, pad=0):
     try:
         if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and isinstance(bias, Tensor)):
             raise NotATensor
-        if type(pad) is not int or not -(2**63) <= pad < 2**63:
-            pad = int_of(pad, "conv_tbc", "pad", 4)
+        pad = pad if type(pad) is int and -(2**63) <= pad < 2**63 else int_of(pad, "conv_tbc", "pad", 4)
         return composite_convolution.conv_tbc(input, weight, bias, pad)
     except CALL_ERRORS as error:
         return failed(error, conv_tbc, locals())
@@ -498,9 +467,8 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
                 node.dilation = dilation
                 node.padding = padding
                 node.stride = stride
-        return wrap(
-            _col2im_kernels[type(input_array)](input_array, output_size, kernel_size, dilation, padding, stride), node
-        )
+        array = _col2im_kernels[type(input_array)](input_array, output_size, kernel_size, dilation, padding, stride)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, col2im, locals())
 
@@ -526,7 +494,7 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
             output_padding = (output_padding,)
         elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
             output_padding = sized_ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv_transpose1d", "groups", 7)
         if type(dilation) is int:
             dilation = (dilation,)
@@ -569,7 +537,7 @@ def conv_transpose3d(
             output_padding = (output_padding, output_padding, output_padding)
         elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
             output_padding = sized_ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "conv_transpose3d", "groups", 7)
         if type(dilation) is int:
             dilation = (dilation, dilation, dilation)

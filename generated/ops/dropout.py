@@ -31,10 +31,8 @@ def dropout(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "dropout", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "dropout", "train", 3)
+        p = p if type(p) is float else float_of(p, "dropout", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "dropout", "train", 3)
         return composite_dropout.dropout(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, dropout, locals())
@@ -47,10 +45,8 @@ def dropout_(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "dropout_", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "dropout_", "train", 3)
+        p = p if type(p) is float else float_of(p, "dropout_", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "dropout_", "train", 3)
         return composite_dropout.dropout_(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, dropout_, locals())
@@ -63,8 +59,7 @@ def native_dropout_backward(grad_output, mask, scale):
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(mask, Tensor)):
             raise NotATensor
-        if type(scale) is not float:
-            scale = float_of(scale, "native_dropout_backward", "scale", 3)
+        scale = scale if type(scale) is float else float_of(scale, "native_dropout_backward", "scale", 3)
         return composite_dropout.native_dropout_backward(grad_output, mask, scale)
     except CALL_ERRORS as error:
         return failed(error, native_dropout_backward, locals())
@@ -75,9 +70,8 @@ def native_dropout(input, p, train):
     if state.active_modes and intercepts(native_dropout, input):
         return call(native_dropout, input, p, train)
     try:
-        if type(p) is not float:
-            p = float_of(p, "native_dropout", "p", 2)
-        if train is not None and train is not False and train is not True:
+        p = p if type(p) is float else float_of(p, "native_dropout", "p", 2)
+        if not (train is None or train is False or train is True):
             train = bool_of(train, "native_dropout", "train", 3)
         input_array = input._mt_array
         node = None
@@ -106,10 +100,8 @@ def feature_dropout(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "feature_dropout", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "feature_dropout", "train", 3)
+        p = p if type(p) is float else float_of(p, "feature_dropout", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "feature_dropout", "train", 3)
         return composite_dropout.feature_dropout(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, feature_dropout, locals())
@@ -122,10 +114,8 @@ def feature_dropout_(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "feature_dropout_", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "feature_dropout_", "train", 3)
+        p = p if type(p) is float else float_of(p, "feature_dropout_", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "feature_dropout_", "train", 3)
         return composite_dropout.feature_dropout_(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, feature_dropout_, locals())
@@ -138,10 +128,8 @@ def alpha_dropout(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "alpha_dropout", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "alpha_dropout", "train", 3)
+        p = p if type(p) is float else float_of(p, "alpha_dropout", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "alpha_dropout", "train", 3)
         return composite_dropout.alpha_dropout(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, alpha_dropout, locals())
@@ -154,10 +142,8 @@ def alpha_dropout_(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "alpha_dropout_", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "alpha_dropout_", "train", 3)
+        p = p if type(p) is float else float_of(p, "alpha_dropout_", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "alpha_dropout_", "train", 3)
         return composite_dropout.alpha_dropout_(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, alpha_dropout_, locals())
@@ -170,10 +156,8 @@ def feature_alpha_dropout(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "feature_alpha_dropout", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "feature_alpha_dropout", "train", 3)
+        p = p if type(p) is float else float_of(p, "feature_alpha_dropout", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "feature_alpha_dropout", "train", 3)
         return composite_dropout.feature_alpha_dropout(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, feature_alpha_dropout, locals())
@@ -186,10 +170,8 @@ def feature_alpha_dropout_(input, p, train):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "feature_alpha_dropout_", "p", 2)
-        if train is not False and train is not True:
-            train = bool_of(train, "feature_alpha_dropout_", "train", 3)
+        p = p if type(p) is float else float_of(p, "feature_alpha_dropout_", "p", 2)
+        train = train if train is False or train is True else bool_of(train, "feature_alpha_dropout_", "train", 3)
         return composite_dropout.feature_alpha_dropout_(input, p, train)
     except CALL_ERRORS as error:
         return failed(error, feature_alpha_dropout_, locals())

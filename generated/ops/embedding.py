@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import embedding as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase, refuse_complex
+from mindtorch.autograd._engine.history import check_inplace, edge_of, refuse_complex, written
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.composite.embedding import bags as composite_bags
@@ -24,9 +24,9 @@ from mindtorch.dispatch.arguments.conversions import (
     index_of,
     int_of,
     overload_for,
-    raise_no_overload,
+    raise_unmatched,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
@@ -45,12 +45,11 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     if state.active_modes and intercepts(embedding, weight, indices):
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     try:
-        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+        if not (type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = index_of(padding_idx, "embedding", "padding_idx", 3)
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
-        if sparse is not False and sparse is not True:
-            sparse = bool_of(sparse, "embedding", "sparse", 5)
+        sparse = sparse if sparse is False or sparse is True else bool_of(sparse, "embedding", "sparse", 5)
         weight_array = weight._mt_array
         indices_array = indices._mt_array
         node = None
@@ -64,12 +63,10 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
                 node.scale_grad_by_freq = scale_grad_by_freq
                 node.sparse = sparse
                 node._mt_saved = (save(indices),)
-        result = wrap(
-            _embedding_kernels[type(weight_array)](
-                weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse
-            ),
-            node,
+        array = _embedding_kernels[type(weight_array)](
+            weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse
         )
+        result = wrap(array, node)
         if node is not None:
             refuse_complex("embedding", weight)
         return result
@@ -82,11 +79,11 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     if state.active_modes and intercepts(embedding_dense_backward, grad_output, indices):
         return call(embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
     try:
-        if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
+        if not (type(num_weights) is int and -(2**63) <= num_weights < 2**63):
             num_weights = index_of(num_weights, "embedding_dense_backward", "num_weights", 3)
-        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+        if not (type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = index_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
         grad_output_array = grad_output._mt_array
         indices_array = indices._mt_array
@@ -98,12 +95,10 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
                 node.next_edges = (edge or None,)
                 node.padding_idx = padding_idx
                 node._mt_saved = (save(indices),)
-        result = wrap(
-            _embedding_dense_backward_kernels[type(grad_output_array)](
-                grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
-            ),
-            node,
+        array = _embedding_dense_backward_kernels[type(grad_output_array)](
+            grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
         )
+        result = wrap(array, node)
         if node is not None:
             refuse_complex("embedding_dense_backward", grad_output)
         return result
@@ -124,28 +119,15 @@ def _embedding_bag(
 ):
     """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
     if state.active_modes and intercepts(_embedding_bag, weight, indices, offsets, per_sample_weights):
-        return call(
-            _embedding_bag,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
+        return call_with(_embedding_bag, locals())
     try:
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag", "scale_grad_by_freq", 4)
-        if type(mode) is not int or not -(2**63) <= mode < 2**63:
-            mode = int_of(mode, "_embedding_bag", "mode", 5)
-        if sparse is not False and sparse is not True:
-            sparse = bool_of(sparse, "_embedding_bag", "sparse", 6)
-        if include_last_offset is not False and include_last_offset is not True:
+        mode = mode if type(mode) is int and -(2**63) <= mode < 2**63 else int_of(mode, "_embedding_bag", "mode", 5)
+        sparse = sparse if sparse is False or sparse is True else bool_of(sparse, "_embedding_bag", "sparse", 6)
+        if not (include_last_offset is False or include_last_offset is True):
             include_last_offset = bool_of(include_last_offset, "_embedding_bag", "include_last_offset", 8)
-        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+        if not (type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
         weight_array = weight._mt_array
         indices_array = indices._mt_array
@@ -209,28 +191,17 @@ def _embedding_bag_forward_only(
 ):
     """_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
     if state.active_modes and intercepts(_embedding_bag_forward_only, weight, indices, offsets, per_sample_weights):
-        return call(
-            _embedding_bag_forward_only,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
+        return call_with(_embedding_bag_forward_only, locals())
     try:
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_forward_only", "scale_grad_by_freq", 4)
-        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+        if not (type(mode) is int and -(2**63) <= mode < 2**63):
             mode = int_of(mode, "_embedding_bag_forward_only", "mode", 5)
-        if sparse is not False and sparse is not True:
+        if not (sparse is False or sparse is True):
             sparse = bool_of(sparse, "_embedding_bag_forward_only", "sparse", 6)
-        if include_last_offset is not False and include_last_offset is not True:
+        if not (include_last_offset is False or include_last_offset is True):
             include_last_offset = bool_of(include_last_offset, "_embedding_bag_forward_only", "include_last_offset", 8)
-        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+        if not (type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
         weight_array = weight._mt_array
         indices_array = indices._mt_array
@@ -270,17 +241,7 @@ def embedding_bag_default(
 ):
     """embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)"""
     if state.active_modes and intercepts(embedding_bag_default, weight, indices, offsets, per_sample_weights):
-        return call(
-            embedding_bag_default,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-        )
+        return call_with(embedding_bag_default, locals())
     try:
         if not (
             isinstance(weight, Tensor)
@@ -289,13 +250,11 @@ def embedding_bag_default(
             and (per_sample_weights is None or isinstance(per_sample_weights, Tensor))
         ):
             raise NotATensor
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
-        if type(mode) is not int or not -(2**63) <= mode < 2**63:
-            mode = int_of(mode, "embedding_bag", "mode", 5)
-        if sparse is not False and sparse is not True:
-            sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
-        if include_last_offset is not False and include_last_offset is not True:
+        mode = mode if type(mode) is int and -(2**63) <= mode < 2**63 else int_of(mode, "embedding_bag", "mode", 5)
+        sparse = sparse if sparse is False or sparse is True else bool_of(sparse, "embedding_bag", "sparse", 6)
+        if not (include_last_offset is False or include_last_offset is True):
             include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
         return composite_bags.embedding_bag(
             weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
@@ -309,18 +268,7 @@ def embedding_bag_padding_idx(
 ):
     """embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)"""
     if state.active_modes and intercepts(embedding_bag_padding_idx, weight, indices, offsets, per_sample_weights):
-        return call(
-            embedding_bag_padding_idx,
-            weight,
-            indices,
-            offsets,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            include_last_offset,
-            padding_idx,
-        )
+        return call_with(embedding_bag_padding_idx, locals())
     try:
         if not (
             isinstance(weight, Tensor)
@@ -329,15 +277,13 @@ def embedding_bag_padding_idx(
             and (per_sample_weights is None or isinstance(per_sample_weights, Tensor))
         ):
             raise NotATensor
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
-        if type(mode) is not int or not -(2**63) <= mode < 2**63:
-            mode = int_of(mode, "embedding_bag", "mode", 5)
-        if sparse is not False and sparse is not True:
-            sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
-        if include_last_offset is not False and include_last_offset is not True:
+        mode = mode if type(mode) is int and -(2**63) <= mode < 2**63 else int_of(mode, "embedding_bag", "mode", 5)
+        sparse = sparse if sparse is False or sparse is True else bool_of(sparse, "embedding_bag", "sparse", 6)
+        if not (include_last_offset is False or include_last_offset is True):
             include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
-        if padding_idx is not None and (type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63):
+        if not (padding_idx is None or type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
         return composite_bags.embedding_bag_padding_idx(
             weight,
@@ -355,15 +301,13 @@ def embedding_bag_padding_idx(
 
 
 def embedding_bag(*args, **kwargs):
-    """embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)
-    embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)
-    embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None, include_last_offset=False)
+    """embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None, include_last_offset=False)
     embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx)
     """
     overload = overload_for((embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(embedding_bag, (embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
+    return raise_unmatched(embedding_bag, (embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
 
 
 def _embedding_bag_backward(
@@ -384,31 +328,17 @@ def _embedding_bag_backward(
     if state.active_modes and intercepts(
         _embedding_bag_backward, grad, indices, offsets, offset2bag, bag_size, maximum_indices, per_sample_weights
     ):
-        return call(
-            _embedding_bag_backward,
-            grad,
-            indices,
-            offsets,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights,
-            padding_idx,
-        )
+        return call_with(_embedding_bag_backward, locals())
     try:
-        if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
+        if not (type(num_weights) is int and -(2**63) <= num_weights < 2**63):
             num_weights = index_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_backward", "scale_grad_by_freq", 8)
-        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+        if not (type(mode) is int and -(2**63) <= mode < 2**63):
             mode = int_of(mode, "_embedding_bag_backward", "mode", 9)
-        if sparse is not False and sparse is not True:
+        if not (sparse is False or sparse is True):
             sparse = bool_of(sparse, "_embedding_bag_backward", "sparse", 10)
-        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+        if not (type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
         grad_array = grad._mt_array
         indices_array = indices._mt_array
@@ -423,23 +353,21 @@ def _embedding_bag_backward(
                 node = nodes.EmbeddingBagBackwardBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-        return wrap(
-            __embedding_bag_backward_kernels[type(grad_array)](
-                grad_array,
-                indices_array,
-                offsets_array,
-                offset2bag_array,
-                bag_size_array,
-                maximum_indices_array,
-                num_weights,
-                scale_grad_by_freq,
-                mode,
-                sparse,
-                per_sample_weights_array,
-                padding_idx,
-            ),
-            node,
+        array = __embedding_bag_backward_kernels[type(grad_array)](
+            grad_array,
+            indices_array,
+            offsets_array,
+            offset2bag_array,
+            bag_size_array,
+            maximum_indices_array,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights_array,
+            padding_idx,
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _embedding_bag_backward, locals())
 
@@ -460,27 +388,15 @@ def _embedding_bag_dense_backward(
     if state.active_modes and intercepts(
         _embedding_bag_dense_backward, grad, indices, offset2bag, bag_size, maximum_indices, per_sample_weights
     ):
-        return call(
-            _embedding_bag_dense_backward,
-            grad,
-            indices,
-            offset2bag,
-            bag_size,
-            maximum_indices,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            per_sample_weights,
-            padding_idx,
-        )
+        return call_with(_embedding_bag_dense_backward, locals())
     try:
-        if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
+        if not (type(num_weights) is int and -(2**63) <= num_weights < 2**63):
             num_weights = index_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
-        if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        if not (scale_grad_by_freq is False or scale_grad_by_freq is True):
             scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_dense_backward", "scale_grad_by_freq", 7)
-        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+        if not (type(mode) is int and -(2**63) <= mode < 2**63):
             mode = int_of(mode, "_embedding_bag_dense_backward", "mode", 8)
-        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+        if not (type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = int_of(padding_idx, "_embedding_bag_dense_backward", "padding_idx", 10)
         grad_array = grad._mt_array
         indices_array = indices._mt_array
@@ -495,21 +411,19 @@ def _embedding_bag_dense_backward(
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.op = "aten::_embedding_bag_dense_backward"
-        return wrap(
-            __embedding_bag_dense_backward_kernels[type(grad_array)](
-                grad_array,
-                indices_array,
-                offset2bag_array,
-                bag_size_array,
-                maximum_indices_array,
-                num_weights,
-                scale_grad_by_freq,
-                mode,
-                per_sample_weights_array,
-                padding_idx,
-            ),
-            node,
+        array = __embedding_bag_dense_backward_kernels[type(grad_array)](
+            grad_array,
+            indices_array,
+            offset2bag_array,
+            bag_size_array,
+            maximum_indices_array,
+            num_weights,
+            scale_grad_by_freq,
+            mode,
+            per_sample_weights_array,
+            padding_idx,
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _embedding_bag_dense_backward, locals())
 
@@ -519,13 +433,11 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
     if state.active_modes and intercepts(
         _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag
     ):
-        return call(
-            _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag, mode, padding_idx
-        )
+        return call_with(_embedding_bag_per_sample_weights_backward, locals())
     try:
-        if type(mode) is not int or not -(2**63) <= mode < 2**63:
+        if not (type(mode) is int and -(2**63) <= mode < 2**63):
             mode = int_of(mode, "_embedding_bag_per_sample_weights_backward", "mode", 6)
-        if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
+        if not (type(padding_idx) is int and -(2**63) <= padding_idx < 2**63):
             padding_idx = int_of(padding_idx, "_embedding_bag_per_sample_weights_backward", "padding_idx", 7)
         grad_array = grad._mt_array
         weight_array = weight._mt_array
@@ -541,12 +453,10 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_edge or None, weight_edge or None)
                 node.op = "aten::_embedding_bag_per_sample_weights_backward"
-        return wrap(
-            __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
-                grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
-            ),
-            node,
+        array = __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
+            grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _embedding_bag_per_sample_weights_backward, locals())
 
@@ -556,10 +466,8 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     if state.active_modes and intercepts(embedding_renorm_, input, indices):
         return call(embedding_renorm_, input, indices, max_norm, norm_type)
     try:
-        if type(max_norm) is not float:
-            max_norm = float_of(max_norm, "embedding_renorm_", "max_norm", 3)
-        if type(norm_type) is not float:
-            norm_type = float_of(norm_type, "embedding_renorm_", "norm_type", 4)
+        max_norm = max_norm if type(max_norm) is float else float_of(max_norm, "embedding_renorm_", "max_norm", 3)
+        norm_type = norm_type if type(norm_type) is float else float_of(norm_type, "embedding_renorm_", "norm_type", 4)
         input_array = input._mt_array
         indices_array = indices._mt_array
         node = None
@@ -571,10 +479,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
                 node.next_edges = (edge or None,)
                 node.op = "aten::embedding_renorm_"
         _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, embedding_renorm_, locals())
 

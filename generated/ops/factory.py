@@ -13,9 +13,16 @@ from mindtorch._core.dtype import dtype as Dtype, int64
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, operand_of, wrap
 from mindtorch._generated.nodes import factory as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd._engine.history import check_inplace, edge_of, written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.outputs import (
+    flagged,
+    record_refusal,
+    recorded,
+    refuse_grad,
+    refuse_out,
+    refuse_unwritable,
+)
 from mindtorch.autograd._engine.saved_tensor import save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.factory import (
@@ -37,11 +44,12 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    raise_unmatched,
     scalar_of,
     separate_ints_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.factory import check_options, check_out_options, factory_options, pinned_result, refuse_pinned
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts, looks_inside
+from mindtorch.dispatch.factory import check_options, check_out_options, factory_options, refuse_pinned, with_options
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -81,18 +89,7 @@ def empty(
 ):
     """empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(empty):
-        return call(
-            empty,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(empty, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "empty")
         return flagged(empty_out(size, *more_size, memory_format=memory_format, out=out), requires_grad)
@@ -133,21 +130,10 @@ def empty_out(size, *more_size, memory_format=None, out):
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(empty_strided):
-        return call(
-            empty_strided,
-            size,
-            stride,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(empty_strided, locals())
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "empty_strided", "size", 1)
-        if type(stride) is not tuple:
-            stride = ints_of(stride, "empty_strided", "stride", 2)
+        size = size if type(size) is tuple else ints_of(size, "empty_strided", "size", 1)
+        stride = stride if type(stride) is tuple else ints_of(stride, "empty_strided", "stride", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty_strided")
         result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
         if requires_grad:
@@ -160,17 +146,7 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
 def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(zeros):
-        return call(
-            zeros,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(zeros, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "zeros")
         return flagged(zeros_out(size, *more_size, out=out), requires_grad)
@@ -211,17 +187,7 @@ def zeros_out(size, *more_size, out):
 def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(ones):
-        return call(
-            ones,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(ones, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "ones")
         return flagged(ones_out(size, *more_size, out=out), requires_grad)
@@ -262,24 +228,13 @@ def ones_out(size, *more_size, out):
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(full):
-        return call(
-            full,
-            size,
-            fill_value,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(full, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "full")
         return flagged(full_out(size, fill_value, out=out), requires_grad)
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "full", "size", 1)
-        if type(fill_value) is not int and type(fill_value) is not float:
+        size = size if type(size) is tuple else ints_of(size, "full", "size", 1)
+        if not (type(fill_value) is int or type(fill_value) is float):
             fill_value = scalar_of(fill_value, "full", "fill_value", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "full")
         result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
@@ -295,9 +250,8 @@ def full_out(size, fill_value, *, out):
     if state.active_modes and intercepts(full_out, out):
         return call(full_out, size, fill_value, out=out)
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "full", "size", 1)
-        if type(fill_value) is not int and type(fill_value) is not float:
+        size = size if type(size) is tuple else ints_of(size, "full", "size", 1)
+        if not (type(fill_value) is int or type(fill_value) is float):
             fill_value = scalar_of(fill_value, "full", "fill_value", 2)
         out_array = out._mt_array
         if out._mt_edge is not None:
@@ -313,31 +267,18 @@ def full_out(size, fill_value, *, out):
 def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(arange_default):
-        return call(
-            arange_default,
-            end,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(arange_default, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "arange")
         return flagged(arange_default_out(end, out=out), requires_grad)
     try:
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "arange", "end", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "arange", "dtype")
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "arange", "end", 1)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "arange", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "arange")
         result = ops.arange_start_step(0, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, arange_default, locals())
@@ -350,8 +291,7 @@ def arange_default_out(end, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "arange", "end", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "arange", "end", 1)
         if out._mt_edge is not None:
             refuse_unwritable("aten::arange", (out,))
         result = composite_factory.arange_end_out(end, out=out)
@@ -365,30 +305,16 @@ def arange_default_out(end, *, out):
 def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(arange_start):
-        return call(
-            arange_start,
-            start,
-            end,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(arange_start, locals())
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "arange", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "arange", "end", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "arange", "dtype")
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "arange", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "arange", "end", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "arange", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "arange")
         result = ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, arange_start, locals())
@@ -399,28 +325,14 @@ def arange_start_step(
 ):
     """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(arange_start_step):
-        return call(
-            arange_start_step,
-            start,
-            end,
-            step,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(arange_start_step, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "arange")
         return flagged(arange_start_step_out(start, end, step, out=out), requires_grad)
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "arange", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "arange", "end", 2)
-        if type(step) is not int and type(step) is not float:
-            step = scalar_of(step, "arange", "step", 3)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "arange", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "arange", "end", 2)
+        step = step if type(step) is int or type(step) is float else scalar_of(step, "arange", "step", 3)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "arange")
         result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
         if requires_grad:
@@ -433,29 +345,14 @@ def arange_start_step(
 def arange(
     start=..., end=..., step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
-    """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    arange(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """arange(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     arange(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     arange(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
     if (start is ... or end is ...) and step == 1:
         given = [value for value in (start, end) if value is not ...]
         if len(given) < 1:
-            return raise_no_overload(
-                arange,
-                (arange_default, arange_start, arange_start_step),
-                (start, end, step),
-                {
-                    "dtype": dtype,
-                    "layout": layout,
-                    "device": device,
-                    "pin_memory": pin_memory,
-                    "out": out,
-                    "requires_grad": requires_grad,
-                },
-            )
+            return raise_no_overload(arange, (arange_default, arange_start, arange_start_step), locals())
         return arange_default(
             *given,
             dtype=dtype,
@@ -483,12 +380,9 @@ def arange_start_step_out(start, end, step=1, *, out):
     if state.active_modes and intercepts(arange_start_step_out, out):
         return call(arange_start_step_out, start, end, step, out=out)
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "arange", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "arange", "end", 2)
-        if type(step) is not int and type(step) is not float:
-            step = scalar_of(step, "arange", "step", 3)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "arange", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "arange", "end", 2)
+        step = step if type(step) is int or type(step) is float else scalar_of(step, "arange", "step", 3)
         out_array = out._mt_array
         if out._mt_edge is not None:
             refuse_unwritable("aten::arange", (out,))
@@ -507,28 +401,14 @@ def linspace_default(
 ):
     """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(linspace_default):
-        return call(
-            linspace_default,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(linspace_default, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_default_out(start, end, steps, out=out), requires_grad)
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "linspace", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "linspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "linspace", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "linspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
         result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
         if requires_grad:
@@ -543,12 +423,9 @@ def linspace_default_out(start, end, steps, *, out):
     if state.active_modes and intercepts(linspace_default_out, out):
         return call(linspace_default_out, start, end, steps, out=out)
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "linspace", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "linspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "linspace", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "linspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
         out_array = out._mt_array
         if out._mt_edge is not None:
             refuse_unwritable("aten::linspace", (out,))
@@ -567,37 +444,22 @@ def linspace_Tensor_Tensor(
 ):
     """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(linspace_Tensor_Tensor, start, end):
-        return call(
-            linspace_Tensor_Tensor,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(linspace_Tensor_Tensor, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_Tensor_Tensor_out(start, end, steps, out=out), requires_grad)
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor)):
             raise NotATensor
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linspace", "dtype")
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "linspace")
         result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, linspace_Tensor_Tensor, locals())
@@ -610,8 +472,7 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor) and isinstance(out, Tensor)):
             raise NotATensor
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
         refuse_unwritable("aten::linspace", (out,), start, end)
         result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
         record_refusal("aten::linspace", (out,), start, end)
@@ -625,39 +486,23 @@ def linspace_Tensor_Scalar(
 ):
     """linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(linspace_Tensor_Scalar, start):
-        return call(
-            linspace_Tensor_Scalar,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(linspace_Tensor_Scalar, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_Tensor_Scalar_out(start, end, steps, out=out), requires_grad)
     try:
         if not isinstance(start, Tensor):
             raise NotATensor
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "linspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linspace", "dtype")
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "linspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "linspace")
         result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, linspace_Tensor_Scalar, locals())
@@ -670,10 +515,8 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
     try:
         if not (isinstance(start, Tensor) and isinstance(out, Tensor)):
             raise NotATensor
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "linspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "linspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
         refuse_unwritable("aten::linspace", (out,), start)
         result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
         record_refusal("aten::linspace", (out,), start)
@@ -687,39 +530,23 @@ def linspace_Scalar_Tensor(
 ):
     """linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(linspace_Scalar_Tensor, end):
-        return call(
-            linspace_Scalar_Tensor,
-            start,
-            end,
-            steps,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(linspace_Scalar_Tensor, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
         return flagged(linspace_Scalar_Tensor_out(start, end, steps, out=out), requires_grad)
     try:
         if not isinstance(end, Tensor):
             raise NotATensor
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "linspace", "start", 1)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linspace", "dtype")
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "linspace", "start", 1)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "linspace")
         result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, linspace_Scalar_Tensor, locals())
@@ -728,12 +555,7 @@ def linspace_Scalar_Tensor(
 def linspace(
     start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
-    """linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    linspace(start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
-    """
+    """linspace(start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)"""
     if isinstance(start, Tensor) and isinstance(end, Tensor):
         return linspace_Tensor_Tensor(
             start,
@@ -783,17 +605,7 @@ def linspace(
             requires_grad=requires_grad,
         )
     return raise_no_overload(
-        linspace,
-        (linspace_Tensor_Tensor, linspace_Tensor_Scalar, linspace_Scalar_Tensor, linspace_default),
-        (start, end, steps),
-        {
-            "dtype": dtype,
-            "layout": layout,
-            "device": device,
-            "pin_memory": pin_memory,
-            "out": out,
-            "requires_grad": requires_grad,
-        },
+        linspace, (linspace_Tensor_Tensor, linspace_Tensor_Scalar, linspace_Scalar_Tensor, linspace_default), locals()
     )
 
 
@@ -804,10 +616,8 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
     try:
         if not (isinstance(end, Tensor) and isinstance(out, Tensor)):
             raise NotATensor
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "linspace", "start", 1)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "linspace", "steps", 3)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "linspace", "start", 1)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
         refuse_unwritable("aten::linspace", (out,), end)
         result = composite_ranges.linspace_tensors_out(start, end, steps, out=out)
         record_refusal("aten::linspace", (out,), end)
@@ -831,42 +641,23 @@ def logspace_default(
 ):
     """logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(logspace_default):
-        return call(
-            logspace_default,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(logspace_default, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_default_out(start, end, steps, base, out=out), requires_grad)
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "logspace", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "logspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "logspace", "dtype")
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "logspace", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "logspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
         result = composite_ranges.logspace(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_default, locals())
@@ -879,14 +670,10 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "logspace", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "logspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "logspace", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "logspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
         if out._mt_edge is not None:
             refuse_unwritable("aten::logspace", (out,))
         result = composite_ranges.logspace_out(start, end, steps, base, out=out)
@@ -912,40 +699,23 @@ def logspace_Tensor_Tensor(
 ):
     """logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(logspace_Tensor_Tensor, start, end):
-        return call(
-            logspace_Tensor_Tensor,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(logspace_Tensor_Tensor, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_Tensor_Tensor_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor)):
             raise NotATensor
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "logspace", "dtype")
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
         result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_Tensor_Tensor, locals())
@@ -958,10 +728,8 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor) and isinstance(out, Tensor)):
             raise NotATensor
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
         refuse_unwritable("aten::logspace", (out,), start, end)
         result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
         record_refusal("aten::logspace", (out,), start, end)
@@ -985,42 +753,24 @@ def logspace_Scalar_Tensor(
 ):
     """logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(logspace_Scalar_Tensor, end):
-        return call(
-            logspace_Scalar_Tensor,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(logspace_Scalar_Tensor, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_Scalar_Tensor_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not isinstance(end, Tensor):
             raise NotATensor
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "logspace", "start", 1)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "logspace", "dtype")
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "logspace", "start", 1)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
         result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_Scalar_Tensor, locals())
@@ -1033,12 +783,9 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
     try:
         if not (isinstance(end, Tensor) and isinstance(out, Tensor)):
             raise NotATensor
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "logspace", "start", 1)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "logspace", "start", 1)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
         refuse_unwritable("aten::logspace", (out,), end)
         result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
         record_refusal("aten::logspace", (out,), end)
@@ -1062,42 +809,24 @@ def logspace_Tensor_Scalar(
 ):
     """logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(logspace_Tensor_Scalar, start):
-        return call(
-            logspace_Tensor_Scalar,
-            start,
-            end,
-            steps,
-            base,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(logspace_Tensor_Scalar, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
         return flagged(logspace_Tensor_Scalar_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not isinstance(start, Tensor):
             raise NotATensor
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "logspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "logspace", "dtype")
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "logspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "logspace", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "logspace")
         result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_Tensor_Scalar, locals())
@@ -1116,12 +845,7 @@ def logspace(
     out=None,
     requires_grad=False,
 ):
-    """logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
-    """
+    """logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)"""
     if isinstance(start, Tensor) and isinstance(end, Tensor):
         return logspace_Tensor_Tensor(
             start,
@@ -1175,17 +899,7 @@ def logspace(
             requires_grad=requires_grad,
         )
     return raise_no_overload(
-        logspace,
-        (logspace_Tensor_Tensor, logspace_Scalar_Tensor, logspace_Tensor_Scalar, logspace_default),
-        (start, end, steps, base),
-        {
-            "dtype": dtype,
-            "layout": layout,
-            "device": device,
-            "pin_memory": pin_memory,
-            "out": out,
-            "requires_grad": requires_grad,
-        },
+        logspace, (logspace_Tensor_Tensor, logspace_Scalar_Tensor, logspace_Tensor_Scalar, logspace_default), locals()
     )
 
 
@@ -1196,12 +910,9 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
     try:
         if not (isinstance(start, Tensor) and isinstance(out, Tensor)):
             raise NotATensor
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "logspace", "end", 2)
-        if type(steps) is not int or not -(2**63) <= steps < 2**63:
-            steps = int_of(steps, "logspace", "steps", 3)
-        if type(base) is not float:
-            base = float_of(base, "logspace", "base", 4)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "logspace", "end", 2)
+        steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "logspace", "steps", 3)
+        base = base if type(base) is float else float_of(base, "logspace", "base", 4)
         refuse_unwritable("aten::logspace", (out,), start)
         result = composite_ranges.logspace_tensors_out(start, end, steps, base, out=out)
         record_refusal("aten::logspace", (out,), start)
@@ -1213,39 +924,22 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
 def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(range):
-        return call(
-            range,
-            start,
-            end,
-            step,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(range, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "range")
         return flagged(range_out(start, end, step, out=out), requires_grad)
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "range", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "range", "end", 2)
-        if type(step) is not int and type(step) is not float:
-            step = scalar_of(step, "range", "step", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "range", "dtype")
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "range", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "range", "end", 2)
+        step = step if type(step) is int or type(step) is float else scalar_of(step, "range", "step", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "range", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "range")
         result = composite_ranges.range_inclusive(
             start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, range, locals())
@@ -1258,12 +952,9 @@ def range_out(start, end, step=1, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "range", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "range", "end", 2)
-        if type(step) is not int and type(step) is not float:
-            step = scalar_of(step, "range", "step", 3)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "range", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "range", "end", 2)
+        step = step if type(step) is int or type(step) is float else scalar_of(step, "range", "step", 3)
         if out._mt_edge is not None:
             refuse_unwritable("aten::range", (out,))
         result = composite_ranges.range_inclusive_out(start, end, step, out=out)
@@ -1277,36 +968,21 @@ def range_out(start, end, step=1, *, out):
 def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(range_default):
-        return call(
-            range_default,
-            start,
-            end,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(range_default, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "range")
         return flagged(range_default_out(start, end, out=out), requires_grad)
     try:
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "range", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "range", "end", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "range", "dtype")
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "range", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "range", "end", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "range", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "range")
         result = composite_ranges.range_from_to(
             start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, range_default, locals())
@@ -1319,10 +995,8 @@ def range_default_out(start, end, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(start) is not int and type(start) is not float:
-            start = scalar_of(start, "range", "start", 1)
-        if type(end) is not int and type(end) is not float:
-            end = scalar_of(end, "range", "end", 2)
+        start = start if type(start) is int or type(start) is float else scalar_of(start, "range", "start", 1)
+        end = end if type(end) is int or type(end) is float else scalar_of(end, "range", "end", 2)
         if out._mt_edge is not None:
             refuse_unwritable("aten::range", (out,))
         result = composite_ranges.range_from_to_out(start, end, out=out)
@@ -1336,22 +1010,12 @@ def range_default_out(start, end, *, out):
 def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(eye_default):
-        return call(
-            eye_default,
-            n,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(eye_default, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
         return flagged(eye_default_out(n, out=out), requires_grad)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "eye", "n", 1)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "eye", "n", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
         result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
         if requires_grad:
@@ -1366,8 +1030,7 @@ def eye_default_out(n, *, out):
     if state.active_modes and intercepts(eye_default_out, out):
         return call(eye_default_out, n, out=out)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "eye", "n", 1)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "eye", "n", 1)
         out_array = out._mt_array
         if out._mt_edge is not None:
             refuse_unwritable("aten::eye", (out,))
@@ -1382,25 +1045,13 @@ def eye_default_out(n, *, out):
 def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(eye_m):
-        return call(
-            eye_m,
-            n,
-            m,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(eye_m, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
         return flagged(eye_m_out(n, m, out=out), requires_grad)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "eye", "n", 1)
-        if type(m) is not int or not -(2**63) <= m < 2**63:
-            m = index_of(m, "eye", "m", 2)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "eye", "n", 1)
+        m = m if type(m) is int and -(2**63) <= m < 2**63 else index_of(m, "eye", "m", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
         result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
         if requires_grad:
@@ -1411,9 +1062,7 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
 
 
 def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    eye(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """eye(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     eye(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
     if m is not ...:
@@ -1430,10 +1079,8 @@ def eye_m_out(n, m, *, out):
     if state.active_modes and intercepts(eye_m_out, out):
         return call(eye_m_out, n, m, out=out)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "eye", "n", 1)
-        if type(m) is not int or not -(2**63) <= m < 2**63:
-            m = index_of(m, "eye", "m", 2)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "eye", "n", 1)
+        m = m if type(m) is int and -(2**63) <= m < 2**63 else index_of(m, "eye", "m", 2)
         out_array = out._mt_array
         if out._mt_edge is not None:
             refuse_unwritable("aten::eye", (out,))
@@ -1448,29 +1095,18 @@ def eye_m_out(n, m, *, out):
 def hann_window_default(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(hann_window_default):
-        return call(
-            hann_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(hann_window_default, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "hann_window", "window_length", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "hann_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "hann_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hann_window")
         result = composite_windows.hann_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, hann_window_default, locals())
@@ -1481,32 +1117,20 @@ def hann_window_periodic(
 ):
     """hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(hann_window_periodic):
-        return call(
-            hann_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(hann_window_periodic, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "hann_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "hann_window", "periodic", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "hann_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "hann_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hann_window")
         result = composite_windows.hann_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, hann_window_periodic, locals())
@@ -1515,9 +1139,7 @@ def hann_window_periodic(
 def hann_window(
     window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    hann_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """hann_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hann_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
     if periodic is not ...:
@@ -1540,29 +1162,18 @@ def hamming_window_default(
 ):
     """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(hamming_window_default):
-        return call(
-            hamming_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(hamming_window_default, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "hamming_window", "window_length", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
         result = composite_windows.hamming_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_default, locals())
@@ -1573,32 +1184,20 @@ def hamming_window_periodic(
 ):
     """hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(hamming_window_periodic):
-        return call(
-            hamming_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(hamming_window_periodic, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "hamming_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "hamming_window", "periodic", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
         result = composite_windows.hamming_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_periodic, locals())
@@ -1609,35 +1208,21 @@ def hamming_window_periodic_alpha(
 ):
     """hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(hamming_window_periodic_alpha):
-        return call(
-            hamming_window_periodic_alpha,
-            window_length,
-            periodic,
-            alpha,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(hamming_window_periodic_alpha, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "hamming_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "hamming_window", "periodic", 2)
-        if type(alpha) is not float:
-            alpha = float_of(alpha, "hamming_window", "alpha", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        alpha = alpha if type(alpha) is float else float_of(alpha, "hamming_window", "alpha", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
         result = composite_windows.hamming_window_alpha(
             window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_periodic_alpha, locals())
@@ -1648,38 +1233,22 @@ def hamming_window_periodic_alpha_beta(
 ):
     """hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(hamming_window_periodic_alpha_beta):
-        return call(
-            hamming_window_periodic_alpha_beta,
-            window_length,
-            periodic,
-            alpha,
-            beta,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(hamming_window_periodic_alpha_beta, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "hamming_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "hamming_window", "periodic", 2)
-        if type(alpha) is not float:
-            alpha = float_of(alpha, "hamming_window", "alpha", 3)
-        if type(beta) is not float:
-            beta = float_of(beta, "hamming_window", "beta", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "hamming_window", "dtype")
+        alpha = alpha if type(alpha) is float else float_of(alpha, "hamming_window", "alpha", 3)
+        beta = beta if type(beta) is float else float_of(beta, "hamming_window", "beta", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "hamming_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "hamming_window")
         result = composite_windows.hamming_window_alpha_beta(
             window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_periodic_alpha_beta, locals())
@@ -1697,11 +1266,7 @@ def hamming_window(
     pin_memory=False,
     requires_grad=False,
 ):
-    """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    hamming_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """hamming_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hamming_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hamming_window(window_length, periodic, alpha, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hamming_window(window_length, periodic, alpha, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
@@ -1749,29 +1314,18 @@ def blackman_window_default(
 ):
     """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(blackman_window_default):
-        return call(
-            blackman_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(blackman_window_default, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "blackman_window", "window_length", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "blackman_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "blackman_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "blackman_window")
         result = composite_windows.blackman_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, blackman_window_default, locals())
@@ -1782,32 +1336,20 @@ def blackman_window_periodic(
 ):
     """blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(blackman_window_periodic):
-        return call(
-            blackman_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(blackman_window_periodic, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "blackman_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "blackman_window", "periodic", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "blackman_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "blackman_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "blackman_window")
         result = composite_windows.blackman_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, blackman_window_periodic, locals())
@@ -1816,9 +1358,7 @@ def blackman_window_periodic(
 def blackman_window(
     window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    blackman_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """blackman_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     blackman_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
     if periodic is not ...:
@@ -1841,29 +1381,18 @@ def bartlett_window_default(
 ):
     """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(bartlett_window_default):
-        return call(
-            bartlett_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(bartlett_window_default, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "bartlett_window", "window_length", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "bartlett_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "bartlett_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "bartlett_window")
         result = composite_windows.bartlett_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, bartlett_window_default, locals())
@@ -1874,32 +1403,20 @@ def bartlett_window_periodic(
 ):
     """bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(bartlett_window_periodic):
-        return call(
-            bartlett_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(bartlett_window_periodic, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "bartlett_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "bartlett_window", "periodic", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "bartlett_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "bartlett_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "bartlett_window")
         result = composite_windows.bartlett_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, bartlett_window_periodic, locals())
@@ -1908,9 +1425,7 @@ def bartlett_window_periodic(
 def bartlett_window(
     window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    bartlett_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """bartlett_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     bartlett_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
     if periodic is not ...:
@@ -1933,29 +1448,18 @@ def kaiser_window_default(
 ):
     """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(kaiser_window_default):
-        return call(
-            kaiser_window_default,
-            window_length,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(kaiser_window_default, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "kaiser_window", "window_length", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "kaiser_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "kaiser_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "kaiser_window")
         result = composite_windows.kaiser_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, kaiser_window_default, locals())
@@ -1966,32 +1470,20 @@ def kaiser_window_periodic(
 ):
     """kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(kaiser_window_periodic):
-        return call(
-            kaiser_window_periodic,
-            window_length,
-            periodic,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(kaiser_window_periodic, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "kaiser_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "kaiser_window", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "kaiser_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "kaiser_window")
         result = composite_windows.kaiser_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, kaiser_window_periodic, locals())
@@ -2002,35 +1494,21 @@ def kaiser_window_beta(
 ):
     """kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(kaiser_window_beta):
-        return call(
-            kaiser_window_beta,
-            window_length,
-            periodic,
-            beta,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(kaiser_window_beta, locals())
     try:
-        if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
+        if not (type(window_length) is int and -(2**63) <= window_length < 2**63):
             window_length = int_of(window_length, "kaiser_window", "window_length", 1)
-        if periodic is not False and periodic is not True:
+        if not (periodic is False or periodic is True):
             periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
-        if type(beta) is not float:
-            beta = float_of(beta, "kaiser_window", "beta", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "kaiser_window", "dtype")
+        beta = beta if type(beta) is float else float_of(beta, "kaiser_window", "beta", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "kaiser_window", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "kaiser_window")
         result = composite_windows.kaiser_window_beta(
             window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, kaiser_window_beta, locals())
@@ -2047,10 +1525,7 @@ def kaiser_window(
     pin_memory=False,
     requires_grad=False,
 ):
-    """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    kaiser_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """kaiser_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     kaiser_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     kaiser_window(window_length, periodic, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
@@ -2083,27 +1558,15 @@ def kaiser_window(
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(scalar_tensor):
-        return call(
-            scalar_tensor,
-            s,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(scalar_tensor, locals())
     try:
-        if type(s) is not int and type(s) is not float:
-            s = scalar_of(s, "scalar_tensor", "s", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "scalar_tensor", "dtype")
+        s = s if type(s) is int or type(s) is float else scalar_of(s, "scalar_tensor", "s", 1)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "scalar_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "scalar_tensor")
         result = ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, scalar_tensor, locals())
@@ -2114,29 +1577,16 @@ def empty_like(
 ):
     """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(empty_like, input):
-        return call(
-            empty_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(empty_like, locals())
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "empty_like", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "empty_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "empty_like")
         input_array = input._mt_array
-        result = wrap(
-            _empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
-        )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        array = _empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        result = wrap(array)
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, empty_like, locals())
@@ -2147,29 +1597,16 @@ def zeros_like(
 ):
     """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(zeros_like, input):
-        return call(
-            zeros_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(zeros_like, locals())
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "zeros_like", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "zeros_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "zeros_like")
         input_array = input._mt_array
-        result = wrap(
-            _zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
-        )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        array = _zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        result = wrap(array)
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, zeros_like, locals())
@@ -2180,29 +1617,16 @@ def ones_like(
 ):
     """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(ones_like, input):
-        return call(
-            ones_like,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(ones_like, locals())
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "ones_like", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "ones_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "ones_like")
         input_array = input._mt_array
-        result = wrap(
-            _ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
-        )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        array = _ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        result = wrap(array)
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, ones_like, locals())
@@ -2221,34 +1645,20 @@ def full_like(
 ):
     """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(full_like, input):
-        return call(
-            full_like,
-            input,
-            fill_value,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(full_like, locals())
     try:
-        if type(fill_value) is not int and type(fill_value) is not float:
+        if not (type(fill_value) is int or type(fill_value) is float):
             fill_value = scalar_of(fill_value, "full_like", "fill_value", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "full_like", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "full_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "full_like")
         input_array = input._mt_array
-        result = wrap(
-            _full_like_kernels[type(input_array)](
-                input_array, fill_value, dtype, layout, device, pin_memory, memory_format
-            )
+        array = _full_like_kernels[type(input_array)](
+            input_array, fill_value, dtype, layout, device, pin_memory, memory_format
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        result = wrap(array)
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, full_like, locals())
@@ -2257,22 +1667,11 @@ def full_like(
 def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(new_empty, input):
-        return call(
-            new_empty,
-            input,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(new_empty, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "new_empty", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "new_empty", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_empty")
         if type(size) is int:
@@ -2280,10 +1679,8 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_empty", "size", 2)
         result = ops.empty(size, **options_like(input, dtype, device, layout))
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, new_empty, locals())
@@ -2294,33 +1691,20 @@ def new_empty_strided(
 ):
     """new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(new_empty_strided, input):
-        return call(
-            new_empty_strided,
-            input,
-            size,
-            stride,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(new_empty_strided, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "new_empty_strided", "size", 2)
-        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+        if not (type(stride) is tuple and (not stride or type(stride[0]) is int)):
             stride = ints_of(stride, "new_empty_strided", "stride", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "new_empty_strided", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "new_empty_strided", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_empty_strided")
         result = ops.empty_strided(size, stride, **options_like(input, dtype, device))
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, new_empty_strided, locals())
@@ -2329,22 +1713,11 @@ def new_empty_strided(
 def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(new_zeros, input):
-        return call(
-            new_zeros,
-            input,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(new_zeros, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "new_zeros", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "new_zeros", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_zeros")
         if type(size) is int:
@@ -2352,10 +1725,8 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_zeros", "size", 2)
         result = ops.zeros(size, **options_like(input, dtype, device, layout))
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, new_zeros, locals())
@@ -2364,22 +1735,11 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
 def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(new_ones, input):
-        return call(
-            new_ones,
-            input,
-            size,
-            *more_size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(new_ones, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "new_ones", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "new_ones", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_ones")
         if type(size) is int:
@@ -2387,10 +1747,8 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_ones", "size", 2)
         result = ops.ones(size, **options_like(input, dtype, device, layout))
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, new_ones, locals())
@@ -2399,33 +1757,20 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
 def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(new_full, input):
-        return call(
-            new_full,
-            input,
-            size,
-            fill_value,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(new_full, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "new_full", "size", 2)
-        if type(fill_value) is not int and type(fill_value) is not float:
+        if not (type(fill_value) is int or type(fill_value) is float):
             fill_value = scalar_of(fill_value, "new_full", "fill_value", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "new_full", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "new_full", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_full")
         result = ops.full(size, fill_value, **options_like(input, dtype, device, layout))
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, new_full, locals())
@@ -2455,7 +1800,7 @@ def copy_default(input, src, non_blocking=False):
     try:
         if not (isinstance(input, Tensor) and isinstance(src, Tensor)):
             raise NotATensor
-        if non_blocking is not False and non_blocking is not True:
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
         return ops.empty_like(input).copy_(src, non_blocking)
     except CALL_ERRORS as error:
@@ -2469,7 +1814,7 @@ def copy_(input, other, non_blocking=False):
     try:
         if type(other) is not Tensor:
             other = operand_of(other)
-        if non_blocking is not False and non_blocking is not True:
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
         input_array = input._mt_array
         other_array = other._mt_array
@@ -2487,10 +1832,7 @@ def copy_(input, other, non_blocking=False):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
         _copy__kernels[type(input_array)](input_array, other_array, non_blocking)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, copy_, locals())
 
@@ -2498,24 +1840,14 @@ def copy_(input, other, non_blocking=False):
 def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, memory_format=None):
     """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(_to_copy, input):
-        return call(
-            _to_copy,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            non_blocking=non_blocking,
-            memory_format=memory_format,
-        )
+        return call_with(_to_copy, locals())
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "_to_copy", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "_to_copy", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "_to_copy")
             if pin_memory:
                 refuse_pinned("_to_copy")
-        if non_blocking is not False and non_blocking is not True:
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
         input_array = input._mt_array
         node = None
@@ -2529,12 +1861,10 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_device = input.device
-        return wrap(
-            __to_copy_kernels[type(input_array)](
-                input_array, dtype, layout, device, pin_memory, non_blocking, memory_format
-            ),
-            node,
+        array = __to_copy_kernels[type(input_array)](
+            input_array, dtype, layout, device, pin_memory, non_blocking, memory_format
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _to_copy, locals())
 
@@ -2553,30 +1883,18 @@ def to_dtype_layout(
 ):
     """to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"""
     if state.active_modes and intercepts(to_dtype_layout, input):
-        return call(
-            to_dtype_layout,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            non_blocking=non_blocking,
-            copy=copy,
-            memory_format=memory_format,
-        )
+        return call_with(to_dtype_layout, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "to", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "to", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "to")
             if pin_memory:
                 refuse_pinned("to")
-        if non_blocking is not False and non_blocking is not True:
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "to", "non_blocking")
-        if copy is not False and copy is not True:
-            copy = bool_of(copy, "to", "copy")
+        copy = copy if copy is False or copy is True else bool_of(copy, "to", "copy")
         return composite_factory.to_dtype_layout(
             input,
             dtype=dtype,
@@ -2598,12 +1916,10 @@ def to_device(input, device, dtype, non_blocking=False, copy=False, memory_forma
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "to", "dtype", 3)
-        if non_blocking is not False and non_blocking is not True:
+        dtype = dtype if type(dtype) is Dtype else dtype_of(dtype, "to", "dtype", 3)
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "to", "non_blocking", 4)
-        if copy is not False and copy is not True:
-            copy = bool_of(copy, "to", "copy", 5)
+        copy = copy if copy is False or copy is True else bool_of(copy, "to", "copy", 5)
         return composite_factory.to_device(input, device, dtype, non_blocking, copy, memory_format)
     except CALL_ERRORS as error:
         return failed(error, to_device, locals())
@@ -2616,12 +1932,10 @@ def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "to", "dtype", 2)
-        if non_blocking is not False and non_blocking is not True:
+        dtype = dtype if type(dtype) is Dtype else dtype_of(dtype, "to", "dtype", 2)
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
-        if copy is not False and copy is not True:
-            copy = bool_of(copy, "to", "copy", 4)
+        copy = copy if copy is False or copy is True else bool_of(copy, "to", "copy", 4)
         return composite_factory.to_dtype(input, dtype, non_blocking, copy, memory_format)
     except CALL_ERRORS as error:
         return failed(error, to_dtype, locals())
@@ -2634,21 +1948,16 @@ def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
-        if non_blocking is not False and non_blocking is not True:
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "to", "non_blocking", 3)
-        if copy is not False and copy is not True:
-            copy = bool_of(copy, "to", "copy", 4)
+        copy = copy if copy is False or copy is True else bool_of(copy, "to", "copy", 4)
         return composite_factory.to_other(input, other, non_blocking, copy, memory_format)
     except CALL_ERRORS as error:
         return failed(error, to_other, locals())
 
 
 def to(*args, **kwargs):
-    """to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
-    to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
-    to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
-    to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
-    to(input, other, non_blocking=False, copy=False, memory_format=None)
+    """to(input, other, non_blocking=False, copy=False, memory_format=None)
     to(input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, copy=False, memory_format=None)
     to(input, device, dtype, non_blocking=False, copy=False, memory_format=None)
     to(input, dtype, non_blocking=False, copy=False, memory_format=None)
@@ -2656,7 +1965,7 @@ def to(*args, **kwargs):
     overload = overload_for((to_other, to_dtype_layout, to_device, to_dtype), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(to, (to_other, to_dtype_layout, to_device, to_dtype), args, kwargs)
+    return raise_unmatched(to, (to_other, to_dtype_layout, to_device, to_dtype), args, kwargs)
 
 
 def type_as(input, other):
@@ -2673,8 +1982,7 @@ def fill_Scalar(input, value):
     if state.active_modes and intercepts(fill_Scalar, input):
         return call(fill_Scalar, input, value)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "fill", "value", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "fill", "value", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -2692,8 +2000,7 @@ def fill__Scalar(input, value):
     if state.active_modes and intercepts(fill__Scalar, input):
         return call(fill__Scalar, input, value)
     try:
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "fill_", "value", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "fill_", "value", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -2703,10 +2010,7 @@ def fill__Scalar(input, value):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, fill__Scalar, locals())
 
@@ -2732,15 +2036,12 @@ def fill_Tensor(input, value):
 
 
 def fill(input, value):
-    """fill.Tensor(Tensor self, Tensor value) -> Tensor
-    fill.Scalar(Tensor self, Scalar value) -> Tensor
-    fill(input, value)
-    """
+    """fill(input, value)"""
     if isinstance(value, Tensor):
         return fill_Tensor(input, value)
     if as_operand(value) is not None:
         return fill_Scalar(input, value)
-    return raise_no_overload(fill, (fill_Tensor, fill_Scalar), (input, value), {})
+    return raise_no_overload(fill, (fill_Tensor, fill_Scalar), locals())
 
 
 def fill__Tensor(input, value):
@@ -2760,24 +2061,18 @@ def fill__Tensor(input, value):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, value_edge or None)
         _fill_Tensor_kernels[type(input_array)](input_array, value_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, fill__Tensor, locals())
 
 
 def fill_(input, value):
-    """fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)
-    fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
-    fill_(input, value)
-    """
+    """fill_(input, value)"""
     if isinstance(value, Tensor):
         return fill__Tensor(input, value)
     if as_operand(value) is not None:
         return fill__Scalar(input, value)
-    return raise_no_overload(fill_, (fill__Tensor, fill__Scalar), (input, value), {})
+    return raise_no_overload(fill_, (fill__Tensor, fill__Scalar), locals())
 
 
 def zero_(input):
@@ -2794,10 +2089,7 @@ def zero_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _zero__kernels[type(input_array)](input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, zero_, locals())
 
@@ -2819,11 +2111,9 @@ def complex(real, imag, *, out=None):
         real_array = real._mt_array
         imag_array = imag._mt_array
         if out is not None:  # complex.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if real._mt_edge is not None or imag._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("complex", real, imag, out)
+            if IS_METHOD or not (real._mt_edge is imag._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "complex", real, imag, out)
             return adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
         node = None
         if not (real._mt_edge is imag._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -2847,25 +2137,19 @@ def polar(abs, angle, *, out=None):
     if out is not None:  # polar.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(polar, abs, angle, out=out)
-        if abs._mt_edge is not None or angle._mt_edge is not None or out._mt_edge is not None:
+        if not (abs._mt_edge is angle._mt_edge is out._mt_edge is None):
             refuse_grad("polar", abs, angle, out)
         return composite_factory.polar_out(abs, angle, out=out)
-    node = None
-    if (
-        not (abs._mt_edge is angle._mt_edge is None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(abs, angle))
-    ):
+    if not (abs._mt_edge is angle._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
         abs_edge = abs._mt_edge or edge_of(abs)
         angle_edge = angle._mt_edge or edge_of(angle)
-        if abs_edge is not None or angle_edge is not None:
+        if (abs_edge is not None or angle_edge is not None) and not (state.active_modes and looks_inside(abs, angle)):
             node = nodes.PolarBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (abs_edge or None, angle_edge or None)
-    if node is not None:
-        result = recorded(node, composite_factory.polar, abs, angle)
-        node._mt_saved = (save_output(node, result),)
-        return result
+            result = recorded(node, composite_factory.polar, abs, angle)
+            node._mt_saved = (save_output(node, result),)
+            return result
     return composite_factory.polar(abs, angle)
 
 
@@ -2874,32 +2158,19 @@ def empty_permuted(
 ):
     """empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(empty_permuted):
-        return call(
-            empty_permuted,
-            size,
-            physical_layout,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(empty_permuted, locals())
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "empty_permuted", "size", 1)
+        size = size if type(size) is tuple else ints_of(size, "empty_permuted", "size", 1)
         if type(physical_layout) is not tuple:
             physical_layout = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "empty_permuted", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "empty_permuted", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "empty_permuted")
         result = composite_factory.empty_permuted(
             size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, empty_permuted, locals())
@@ -2908,35 +2179,20 @@ def empty_permuted(
 def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
     """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(tril_indices):
-        return call(
-            tril_indices,
-            row,
-            col,
-            offset,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(tril_indices, locals())
     try:
-        if type(row) is not int or not -(2**63) <= row < 2**63:
-            row = int_of(row, "tril_indices", "row", 1)
-        if type(col) is not int or not -(2**63) <= col < 2**63:
-            col = int_of(col, "tril_indices", "col", 2)
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        row = row if type(row) is int and -(2**63) <= row < 2**63 else int_of(row, "tril_indices", "row", 1)
+        col = col if type(col) is int and -(2**63) <= col < 2**63 else int_of(col, "tril_indices", "col", 2)
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "tril_indices", "offset", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "tril_indices", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "tril_indices", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "tril_indices")
         result = composite_factory.tril_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, tril_indices, locals())
@@ -2945,35 +2201,20 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
 def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
     """triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(triu_indices):
-        return call(
-            triu_indices,
-            row,
-            col,
-            offset,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(triu_indices, locals())
     try:
-        if type(row) is not int or not -(2**63) <= row < 2**63:
-            row = int_of(row, "triu_indices", "row", 1)
-        if type(col) is not int or not -(2**63) <= col < 2**63:
-            col = int_of(col, "triu_indices", "col", 2)
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        row = row if type(row) is int and -(2**63) <= row < 2**63 else int_of(row, "triu_indices", "row", 1)
+        col = col if type(col) is int and -(2**63) <= col < 2**63 else int_of(col, "triu_indices", "col", 2)
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "triu_indices", "offset", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "triu_indices", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "triu_indices", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "triu_indices")
         result = composite_factory.triu_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, triu_indices, locals())

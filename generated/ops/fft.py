@@ -15,7 +15,7 @@ from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import fft as nodes
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import flagged, record_refusal, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.outputs import flagged, record_refusal, refuse_out, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.fft import (
     fft as composite_fft,
@@ -32,12 +32,12 @@ from mindtorch.dispatch.arguments.conversions import (
     int_of,
     ints_of,
     overload_for,
-    raise_no_overload,
+    raise_unmatched,
     sized_ints_of,
     str_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
+from mindtorch.dispatch.factory import check_options, check_out_options, with_options
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -52,22 +52,17 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
     if state.active_modes and intercepts(_fft_c2c, input, out):
         return call(_fft_c2c, input, dim, normalization, forward, out=out)
     try:
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "_fft_c2c", "dim", 2)
-        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "_fft_c2c", "dim", 2)
+        if not (type(normalization) is int and -(2**63) <= normalization < 2**63):
             normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
-        if forward is not False and forward is not True:
-            forward = bool_of(forward, "_fft_c2c", "forward", 4)
+        forward = forward if forward is False or forward is True else bool_of(forward, "_fft_c2c", "forward", 4)
         input_array = input._mt_array
         if out is not None:  # _fft_c2c.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_fft_c2c", input, out)
-            return adopt_result(
-                out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_fft_c2c", input, out)
+            array = __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -87,22 +82,17 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
     if state.active_modes and intercepts(_fft_r2c, input, out):
         return call(_fft_r2c, input, dim, normalization, onesided, out=out)
     try:
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "_fft_r2c", "dim", 2)
-        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "_fft_r2c", "dim", 2)
+        if not (type(normalization) is int and -(2**63) <= normalization < 2**63):
             normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
-        if onesided is not False and onesided is not True:
-            onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
+        onesided = onesided if onesided is False or onesided is True else bool_of(onesided, "_fft_r2c", "onesided", 4)
         input_array = input._mt_array
         if out is not None:  # _fft_r2c.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_fft_r2c", input, out)
-            return adopt_result(
-                out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_fft_r2c", input, out)
+            array = __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -123,22 +113,18 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
     if state.active_modes and intercepts(_fft_c2r, input, out):
         return call(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
     try:
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "_fft_c2r", "dim", 2)
-        if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "_fft_c2r", "dim", 2)
+        if not (type(normalization) is int and -(2**63) <= normalization < 2**63):
             normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
         if type(last_dim_size) is not int:
             last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
         input_array = input._mt_array
         if out is not None:  # _fft_c2r.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_fft_c2r", input, out)
-            return adopt_result(
-                out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_fft_c2r", input, out)
+            array = __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -161,17 +147,12 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_fft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_fft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_fft", "norm", 4)
+        n = n if n is None or type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "fft_fft", "n", 2)
+        dim = dim if type(dim) is int else int_of(dim, "fft_fft", "dim", 3)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_fft", "norm", 4)
         if out is not None:  # fft_fft.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_fft", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_fft", input, out)
             return composite_fft.fft_out(input, n, dim, norm, out=out)
         return composite_fft.fft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -187,17 +168,12 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_ifft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_ifft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ifft", "norm", 4)
+        n = n if n is None or type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "fft_ifft", "n", 2)
+        dim = dim if type(dim) is int else int_of(dim, "fft_ifft", "dim", 3)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_ifft", "norm", 4)
         if out is not None:  # fft_ifft.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_ifft", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_ifft", input, out)
             return composite_fft.ifft_out(input, n, dim, norm, out=out)
         return composite_fft.ifft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -213,17 +189,12 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_rfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_rfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_rfft", "norm", 4)
+        n = n if n is None or type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "fft_rfft", "n", 2)
+        dim = dim if type(dim) is int else int_of(dim, "fft_rfft", "dim", 3)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_rfft", "norm", 4)
         if out is not None:  # fft_rfft.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_rfft", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_rfft", input, out)
             return composite_fft.rfft_out(input, n, dim, norm, out=out)
         return composite_fft.rfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -239,17 +210,12 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_irfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_irfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_irfft", "norm", 4)
+        n = n if n is None or type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "fft_irfft", "n", 2)
+        dim = dim if type(dim) is int else int_of(dim, "fft_irfft", "dim", 3)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_irfft", "norm", 4)
         if out is not None:  # fft_irfft.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_irfft", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_irfft", input, out)
             return composite_fft.irfft_out(input, n, dim, norm, out=out)
         return composite_fft.irfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -265,17 +231,12 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_hfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_hfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_hfft", "norm", 4)
+        n = n if n is None or type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "fft_hfft", "n", 2)
+        dim = dim if type(dim) is int else int_of(dim, "fft_hfft", "dim", 3)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_hfft", "norm", 4)
         if out is not None:  # fft_hfft.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_hfft", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_hfft", input, out)
             return composite_spectra.hfft_out(input, n, dim, norm, out=out)
         return composite_spectra.hfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -291,17 +252,12 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-            n = index_of(n, "fft_ihfft", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "fft_ihfft", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ihfft", "norm", 4)
+        n = n if n is None or type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "fft_ihfft", "n", 2)
+        dim = dim if type(dim) is int else int_of(dim, "fft_ihfft", "dim", 3)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_ihfft", "norm", 4)
         if out is not None:  # fft_ihfft.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_ihfft", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_ihfft", input, out)
             return composite_spectra.ihfft_out(input, n, dim, norm, out=out)
         return composite_spectra.ihfft(input, n, dim, norm)
     except CALL_ERRORS as error:
@@ -325,13 +281,10 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_fft2", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_fft2", "norm", 4)
         if out is not None:  # fft_fft2.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_fft2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_fft2", input, out)
             return composite_spectra.fftn_out(input, s, dim, norm, out=out)
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -355,13 +308,10 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_fftn", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_fftn", "norm", 4)
         if out is not None:  # fft_fftn.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_fftn", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_fftn", input, out)
             return composite_spectra.fftn_out(input, s, dim, norm, out=out)
         return composite_spectra.fftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -385,13 +335,10 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ifft2", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_ifft2", "norm", 4)
         if out is not None:  # fft_ifft2.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_ifft2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_ifft2", input, out)
             return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -415,13 +362,10 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ifftn", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_ifftn", "norm", 4)
         if out is not None:  # fft_ifftn.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_ifftn", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_ifftn", input, out)
             return composite_spectra.ifftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ifftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -445,13 +389,10 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_rfft2", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_rfft2", "norm", 4)
         if out is not None:  # fft_rfft2.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_rfft2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_rfft2", input, out)
             return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -475,13 +416,10 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_rfftn", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_rfftn", "norm", 4)
         if out is not None:  # fft_rfftn.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_rfftn", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_rfftn", input, out)
             return composite_spectra.rfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.rfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -505,13 +443,10 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_irfft2", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_irfft2", "norm", 4)
         if out is not None:  # fft_irfft2.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_irfft2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_irfft2", input, out)
             return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -535,13 +470,10 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_irfftn", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_irfftn", "norm", 4)
         if out is not None:  # fft_irfftn.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_irfftn", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_irfftn", input, out)
             return composite_spectra.irfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.irfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -565,13 +497,10 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_hfft2", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_hfft2", "norm", 4)
         if out is not None:  # fft_hfft2.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_hfft2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_hfft2", input, out)
             return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -595,13 +524,10 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_hfftn", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_hfftn", "norm", 4)
         if out is not None:  # fft_hfftn.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_hfftn", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_hfftn", input, out)
             return composite_spectra.hfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.hfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -625,13 +551,10 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ihfft2", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_ihfft2", "norm", 4)
         if out is not None:  # fft_ihfft2.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_ihfft2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_ihfft2", input, out)
             return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -655,13 +578,10 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
-        if norm is not None and type(norm) is not str:
-            norm = str_of(norm, "fft_ihfftn", "norm", 4)
+        norm = norm if norm is None or type(norm) is str else str_of(norm, "fft_ihfftn", "norm", 4)
         if out is not None:  # fft_ihfftn.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("fft_ihfftn", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "fft_ihfftn", input, out)
             return composite_spectra.ihfftn_out(input, s, dim, norm, out=out)
         return composite_spectra.ihfftn(input, s, dim, norm)
     except CALL_ERRORS as error:
@@ -671,34 +591,19 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(fft_fftfreq):
-        return call(
-            fft_fftfreq,
-            n,
-            d,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(fft_fftfreq, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_fftfreq")
         return flagged(fft_fftfreq_out(n, d, out=out), requires_grad)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "fft_fftfreq", "n", 1)
-        if type(d) is not float:
-            d = float_of(d, "fft_fftfreq", "d", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "fft_fftfreq", "dtype")
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "fft_fftfreq", "n", 1)
+        d = d if type(d) is float else float_of(d, "fft_fftfreq", "d", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "fft_fftfreq", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "fft_fftfreq")
         result = composite_spectra.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, fft_fftfreq, locals())
@@ -711,10 +616,8 @@ def fft_fftfreq_out(n, d=1.0, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "fft_fftfreq", "n", 1)
-        if type(d) is not float:
-            d = float_of(d, "fft_fftfreq", "d", 2)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "fft_fftfreq", "n", 1)
+        d = d if type(d) is float else float_of(d, "fft_fftfreq", "d", 2)
         if out._mt_edge is not None:
             refuse_unwritable("aten::fft_fftfreq", (out,))
         result = composite_spectra.fftfreq_out(n, d, out=out)
@@ -728,34 +631,19 @@ def fft_fftfreq_out(n, d=1.0, *, out):
 def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(fft_rfftfreq):
-        return call(
-            fft_rfftfreq,
-            n,
-            d,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(fft_rfftfreq, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_rfftfreq")
         return flagged(fft_rfftfreq_out(n, d, out=out), requires_grad)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "fft_rfftfreq", "n", 1)
-        if type(d) is not float:
-            d = float_of(d, "fft_rfftfreq", "d", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "fft_rfftfreq", "dtype")
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "fft_rfftfreq", "n", 1)
+        d = d if type(d) is float else float_of(d, "fft_rfftfreq", "d", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "fft_rfftfreq", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "fft_rfftfreq")
         result = composite_spectra.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, fft_rfftfreq, locals())
@@ -768,10 +656,8 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "fft_rfftfreq", "n", 1)
-        if type(d) is not float:
-            d = float_of(d, "fft_rfftfreq", "d", 2)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "fft_rfftfreq", "n", 1)
+        d = d if type(d) is float else float_of(d, "fft_rfftfreq", "d", 2)
         if out._mt_edge is not None:
             refuse_unwritable("aten::fft_rfftfreq", (out,))
         result = composite_spectra.rfftfreq_out(n, d, out=out)
@@ -831,34 +717,22 @@ def stft_default(
 ):
     """stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
     if state.active_modes and intercepts(stft_default, input, window):
-        return call(
-            stft_default,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
+        return call_with(stft_default, locals())
     try:
         if not (isinstance(input, Tensor) and (window is None or isinstance(window, Tensor))):
             raise NotATensor
-        if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
-            n_fft = int_of(n_fft, "stft", "n_fft", 2)
-        if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
+        n_fft = n_fft if type(n_fft) is int and -(2**63) <= n_fft < 2**63 else int_of(n_fft, "stft", "n_fft", 2)
+        if not (hop_length is None or type(hop_length) is int and -(2**63) <= hop_length < 2**63):
             hop_length = int_of(hop_length, "stft", "hop_length", 3)
-        if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
+        if not (win_length is None or type(win_length) is int and -(2**63) <= win_length < 2**63):
             win_length = int_of(win_length, "stft", "win_length", 4)
-        if normalized is not False and normalized is not True:
+        if not (normalized is False or normalized is True):
             normalized = bool_of(normalized, "stft", "normalized", 6)
-        if onesided is not None and onesided is not False and onesided is not True:
+        if not (onesided is None or onesided is False or onesided is True):
             onesided = bool_of(onesided, "stft", "onesided", 7)
-        if return_complex is not None and return_complex is not False and return_complex is not True:
+        if not (return_complex is None or return_complex is False or return_complex is True):
             return_complex = bool_of(return_complex, "stft", "return_complex", 8)
-        if align_to_window is not None and align_to_window is not False and align_to_window is not True:
+        if not (align_to_window is None or align_to_window is False or align_to_window is True):
             align_to_window = bool_of(align_to_window, "stft", "align_to_window", 9)
         return composite_short_time.stft(
             input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
@@ -882,40 +756,24 @@ def stft_center(
 ):
     """stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
     if state.active_modes and intercepts(stft_center, input, window):
-        return call(
-            stft_center,
-            input,
-            n_fft,
-            hop_length,
-            win_length,
-            window,
-            center,
-            pad_mode,
-            normalized,
-            onesided,
-            return_complex,
-            align_to_window,
-        )
+        return call_with(stft_center, locals())
     try:
         if not (isinstance(input, Tensor) and (window is None or isinstance(window, Tensor))):
             raise NotATensor
-        if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
-            n_fft = int_of(n_fft, "stft", "n_fft", 2)
-        if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
+        n_fft = n_fft if type(n_fft) is int and -(2**63) <= n_fft < 2**63 else int_of(n_fft, "stft", "n_fft", 2)
+        if not (hop_length is None or type(hop_length) is int and -(2**63) <= hop_length < 2**63):
             hop_length = int_of(hop_length, "stft", "hop_length", 3)
-        if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
+        if not (win_length is None or type(win_length) is int and -(2**63) <= win_length < 2**63):
             win_length = int_of(win_length, "stft", "win_length", 4)
-        if center is not False and center is not True:
-            center = bool_of(center, "stft", "center", 6)
-        if type(pad_mode) is not str:
-            pad_mode = str_of(pad_mode, "stft", "pad_mode", 7)
-        if normalized is not False and normalized is not True:
+        center = center if center is False or center is True else bool_of(center, "stft", "center", 6)
+        pad_mode = pad_mode if type(pad_mode) is str else str_of(pad_mode, "stft", "pad_mode", 7)
+        if not (normalized is False or normalized is True):
             normalized = bool_of(normalized, "stft", "normalized", 8)
-        if onesided is not None and onesided is not False and onesided is not True:
+        if not (onesided is None or onesided is False or onesided is True):
             onesided = bool_of(onesided, "stft", "onesided", 9)
-        if return_complex is not None and return_complex is not False and return_complex is not True:
+        if not (return_complex is None or return_complex is False or return_complex is True):
             return_complex = bool_of(return_complex, "stft", "return_complex", 10)
-        if align_to_window is not None and align_to_window is not False and align_to_window is not True:
+        if not (align_to_window is None or align_to_window is False or align_to_window is True):
             align_to_window = bool_of(align_to_window, "stft", "align_to_window", 11)
         return composite_short_time.stft_center(
             input,
@@ -935,15 +793,13 @@ def stft_center(
 
 
 def stft(*args, **kwargs):
-    """stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
-    stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor
-    stft(input, n_fft, hop_length=None, win_length=None, window=None, normalized=False, onesided=None, return_complex=None, align_to_window=None)
+    """stft(input, n_fft, hop_length=None, win_length=None, window=None, normalized=False, onesided=None, return_complex=None, align_to_window=None)
     stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None, align_to_window=None)
     """
     overload = overload_for((stft_default, stft_center), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(stft, (stft_default, stft_center), args, kwargs)
+    return raise_unmatched(stft, (stft_default, stft_center), args, kwargs)
 
 
 def istft(
@@ -960,27 +816,23 @@ def istft(
 ):
     """istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor"""
     if state.active_modes and intercepts(istft, input, window):
-        return call(
-            istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
-        )
+        return call_with(istft, locals())
     try:
         if not (isinstance(input, Tensor) and (window is None or isinstance(window, Tensor))):
             raise NotATensor
-        if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
-            n_fft = int_of(n_fft, "istft", "n_fft", 2)
-        if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
+        n_fft = n_fft if type(n_fft) is int and -(2**63) <= n_fft < 2**63 else int_of(n_fft, "istft", "n_fft", 2)
+        if not (hop_length is None or type(hop_length) is int and -(2**63) <= hop_length < 2**63):
             hop_length = int_of(hop_length, "istft", "hop_length", 3)
-        if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
+        if not (win_length is None or type(win_length) is int and -(2**63) <= win_length < 2**63):
             win_length = int_of(win_length, "istft", "win_length", 4)
-        if center is not False and center is not True:
-            center = bool_of(center, "istft", "center", 6)
-        if normalized is not False and normalized is not True:
+        center = center if center is False or center is True else bool_of(center, "istft", "center", 6)
+        if not (normalized is False or normalized is True):
             normalized = bool_of(normalized, "istft", "normalized", 7)
-        if onesided is not None and onesided is not False and onesided is not True:
+        if not (onesided is None or onesided is False or onesided is True):
             onesided = bool_of(onesided, "istft", "onesided", 8)
-        if length is not None and (type(length) is not int or not -(2**63) <= length < 2**63):
+        if not (length is None or type(length) is int and -(2**63) <= length < 2**63):
             length = int_of(length, "istft", "length", 9)
-        if return_complex is not False and return_complex is not True:
+        if not (return_complex is False or return_complex is True):
             return_complex = bool_of(return_complex, "istft", "return_complex", 10)
         return composite_short_time.istft(
             input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex

@@ -18,7 +18,7 @@ from mindtorch.dispatch.arguments.conversions import (
     dtype_of,
     failed,
     overload_for,
-    raise_no_overload,
+    raise_unmatched,
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -32,7 +32,7 @@ def _foreach_add_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_add", "scalar", 2)
         return composite_foreach.add_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -46,7 +46,7 @@ def _foreach_add__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_add_", "scalar", 2)
         return composite_foreach.add_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -62,8 +62,7 @@ def _foreach_add_List(input, other, *, alpha=1):
             raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
             raise NotATensor
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "_foreach_add", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "_foreach_add", "alpha")
         return composite_foreach.add_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, _foreach_add_List, locals())
@@ -78,8 +77,7 @@ def _foreach_add__List(input, other, *, alpha=1):
             raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
             raise NotATensor
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "_foreach_add_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "_foreach_add_", "alpha")
         return composite_foreach.add_list_(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, _foreach_add__List, locals())
@@ -118,19 +116,14 @@ def _foreach_add_Tensor(input, other, *, alpha=1):
             raise NotATensor
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "_foreach_add", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "_foreach_add", "alpha")
         return composite_foreach.add_tensor(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, _foreach_add_Tensor, locals())
 
 
 def _foreach_add(*args, **kwargs):
-    """_foreach_add.Tensor(Tensor[] self, Tensor other, *, Scalar alpha=1) -> Tensor[]
-    _foreach_add.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
-    _foreach_add.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_add(input, other, *, alpha=1)
+    """_foreach_add(input, other, *, alpha=1)
     _foreach_add(input, scalar)
     _foreach_add(input, scalars)
     """
@@ -139,7 +132,7 @@ def _foreach_add(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_add,
         (_foreach_add_Tensor, _foreach_add_Scalar, _foreach_add_List, _foreach_add_ScalarList),
         args,
@@ -156,19 +149,14 @@ def _foreach_add__Tensor(input, other, *, alpha=1):
             raise NotATensor
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "_foreach_add_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "_foreach_add_", "alpha")
         return composite_foreach.add_tensor_(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, _foreach_add__Tensor, locals())
 
 
 def _foreach_add_(*args, **kwargs):
-    """_foreach_add_.Tensor(Tensor(a!)[] self, Tensor other, *, Scalar alpha=1) -> ()
-    _foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
-    _foreach_add_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_add_(input, other, *, alpha=1)
+    """_foreach_add_(input, other, *, alpha=1)
     _foreach_add_(input, scalar)
     _foreach_add_(input, scalars)
     """
@@ -177,7 +165,7 @@ def _foreach_add_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_add_,
         (_foreach_add__Tensor, _foreach_add__Scalar, _foreach_add__List, _foreach_add__ScalarList),
         args,
@@ -192,7 +180,7 @@ def _foreach_sub_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
         return composite_foreach.sub_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -206,7 +194,7 @@ def _foreach_sub__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_sub_", "scalar", 2)
         return composite_foreach.sub_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -222,8 +210,7 @@ def _foreach_sub_List(input, other, *, alpha=1):
             raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
             raise NotATensor
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "_foreach_sub", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "_foreach_sub", "alpha")
         return composite_foreach.sub_list(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, _foreach_sub_List, locals())
@@ -238,8 +225,7 @@ def _foreach_sub__List(input, other, *, alpha=1):
             raise NotATensor
         if type(other) is not list and not isinstance(other, (list, tuple)):
             raise NotATensor
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "_foreach_sub_", "alpha")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "_foreach_sub_", "alpha")
         return composite_foreach.sub_list_(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, _foreach_sub__List, locals())
@@ -258,17 +244,14 @@ def _foreach_sub_ScalarList(input, scalars):
 
 
 def _foreach_sub(*args, **kwargs):
-    """_foreach_sub.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_sub.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
-    _foreach_sub.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_sub(input, scalar)
+    """_foreach_sub(input, scalar)
     _foreach_sub(input, other, *, alpha=1)
     _foreach_sub(input, scalars)
     """
     overload = overload_for((_foreach_sub_Scalar, _foreach_sub_List, _foreach_sub_ScalarList), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_sub, (_foreach_sub_Scalar, _foreach_sub_List, _foreach_sub_ScalarList), args, kwargs
     )
 
@@ -286,17 +269,14 @@ def _foreach_sub__ScalarList(input, scalars):
 
 
 def _foreach_sub_(*args, **kwargs):
-    """_foreach_sub_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_sub_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
-    _foreach_sub_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_sub_(input, scalar)
+    """_foreach_sub_(input, scalar)
     _foreach_sub_(input, other, *, alpha=1)
     _foreach_sub_(input, scalars)
     """
     overload = overload_for((_foreach_sub__Scalar, _foreach_sub__List, _foreach_sub__ScalarList), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_sub_, (_foreach_sub__Scalar, _foreach_sub__List, _foreach_sub__ScalarList), args, kwargs
     )
 
@@ -308,7 +288,7 @@ def _foreach_mul_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_mul", "scalar", 2)
         return composite_foreach.mul_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -322,7 +302,7 @@ def _foreach_mul__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_mul_", "scalar", 2)
         return composite_foreach.mul_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -396,11 +376,7 @@ def _foreach_mul_Tensor(input, other):
 
 
 def _foreach_mul(*args, **kwargs):
-    """_foreach_mul.Tensor(Tensor[] self, Tensor other) -> Tensor[]
-    _foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_mul.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    _foreach_mul.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_mul(input, other)
+    """_foreach_mul(input, other)
     _foreach_mul(input, scalar)
     _foreach_mul(input, scalars)
     """
@@ -409,7 +385,7 @@ def _foreach_mul(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_mul,
         (_foreach_mul_Tensor, _foreach_mul_Scalar, _foreach_mul_List, _foreach_mul_ScalarList),
         args,
@@ -432,11 +408,7 @@ def _foreach_mul__Tensor(input, other):
 
 
 def _foreach_mul_(*args, **kwargs):
-    """_foreach_mul_.Tensor(Tensor(a!)[] self, Tensor other) -> ()
-    _foreach_mul_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()
-    _foreach_mul_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_mul_(input, other)
+    """_foreach_mul_(input, other)
     _foreach_mul_(input, scalar)
     _foreach_mul_(input, scalars)
     """
@@ -445,7 +417,7 @@ def _foreach_mul_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_mul_,
         (_foreach_mul__Tensor, _foreach_mul__Scalar, _foreach_mul__List, _foreach_mul__ScalarList),
         args,
@@ -460,7 +432,7 @@ def _foreach_div_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_div", "scalar", 2)
         return composite_foreach.div_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -474,7 +446,7 @@ def _foreach_div__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_div_", "scalar", 2)
         return composite_foreach.div_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -548,11 +520,7 @@ def _foreach_div_Tensor(input, other):
 
 
 def _foreach_div(*args, **kwargs):
-    """_foreach_div.Tensor(Tensor[] self, Tensor other) -> Tensor[]
-    _foreach_div.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_div.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    _foreach_div.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_div(input, other)
+    """_foreach_div(input, other)
     _foreach_div(input, scalar)
     _foreach_div(input, scalars)
     """
@@ -561,7 +529,7 @@ def _foreach_div(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_div,
         (_foreach_div_Tensor, _foreach_div_Scalar, _foreach_div_List, _foreach_div_ScalarList),
         args,
@@ -584,11 +552,7 @@ def _foreach_div__Tensor(input, other):
 
 
 def _foreach_div_(*args, **kwargs):
-    """_foreach_div_.Tensor(Tensor(a!)[] self, Tensor other) -> ()
-    _foreach_div_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_div_.List(Tensor(a!)[] self, Tensor[] other) -> ()
-    _foreach_div_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_div_(input, other)
+    """_foreach_div_(input, other)
     _foreach_div_(input, scalar)
     _foreach_div_(input, scalars)
     """
@@ -597,7 +561,7 @@ def _foreach_div_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_div_,
         (_foreach_div__Tensor, _foreach_div__Scalar, _foreach_div__List, _foreach_div__ScalarList),
         args,
@@ -612,7 +576,7 @@ def _foreach_clamp_max_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_clamp_max", "scalar", 2)
         return composite_foreach.clamp_max_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -626,7 +590,7 @@ def _foreach_clamp_max__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_clamp_max_", "scalar", 2)
         return composite_foreach.clamp_max_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -674,10 +638,7 @@ def _foreach_clamp_max_ScalarList(input, scalars):
 
 
 def _foreach_clamp_max(*args, **kwargs):
-    """_foreach_clamp_max.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_clamp_max.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    _foreach_clamp_max.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_clamp_max(input, scalar)
+    """_foreach_clamp_max(input, scalar)
     _foreach_clamp_max(input, other)
     _foreach_clamp_max(input, scalars)
     """
@@ -686,7 +647,7 @@ def _foreach_clamp_max(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_clamp_max,
         (_foreach_clamp_max_Scalar, _foreach_clamp_max_List, _foreach_clamp_max_ScalarList),
         args,
@@ -707,10 +668,7 @@ def _foreach_clamp_max__ScalarList(input, scalars):
 
 
 def _foreach_clamp_max_(*args, **kwargs):
-    """_foreach_clamp_max_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_clamp_max_.List(Tensor(a!)[] self, Tensor[] other) -> ()
-    _foreach_clamp_max_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_clamp_max_(input, scalar)
+    """_foreach_clamp_max_(input, scalar)
     _foreach_clamp_max_(input, other)
     _foreach_clamp_max_(input, scalars)
     """
@@ -719,7 +677,7 @@ def _foreach_clamp_max_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_clamp_max_,
         (_foreach_clamp_max__Scalar, _foreach_clamp_max__List, _foreach_clamp_max__ScalarList),
         args,
@@ -734,7 +692,7 @@ def _foreach_clamp_min_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_clamp_min", "scalar", 2)
         return composite_foreach.clamp_min_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -748,7 +706,7 @@ def _foreach_clamp_min__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_clamp_min_", "scalar", 2)
         return composite_foreach.clamp_min_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -796,10 +754,7 @@ def _foreach_clamp_min_ScalarList(input, scalars):
 
 
 def _foreach_clamp_min(*args, **kwargs):
-    """_foreach_clamp_min.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_clamp_min.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    _foreach_clamp_min.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_clamp_min(input, scalar)
+    """_foreach_clamp_min(input, scalar)
     _foreach_clamp_min(input, other)
     _foreach_clamp_min(input, scalars)
     """
@@ -808,7 +763,7 @@ def _foreach_clamp_min(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_clamp_min,
         (_foreach_clamp_min_Scalar, _foreach_clamp_min_List, _foreach_clamp_min_ScalarList),
         args,
@@ -829,10 +784,7 @@ def _foreach_clamp_min__ScalarList(input, scalars):
 
 
 def _foreach_clamp_min_(*args, **kwargs):
-    """_foreach_clamp_min_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_clamp_min_.List(Tensor(a!)[] self, Tensor[] other) -> ()
-    _foreach_clamp_min_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_clamp_min_(input, scalar)
+    """_foreach_clamp_min_(input, scalar)
     _foreach_clamp_min_(input, other)
     _foreach_clamp_min_(input, scalars)
     """
@@ -841,7 +793,7 @@ def _foreach_clamp_min_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_clamp_min_,
         (_foreach_clamp_min__Scalar, _foreach_clamp_min__List, _foreach_clamp_min__ScalarList),
         args,
@@ -856,7 +808,7 @@ def _foreach_maximum_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_maximum", "scalar", 2)
         return composite_foreach.maximum_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -870,7 +822,7 @@ def _foreach_maximum__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_maximum_", "scalar", 2)
         return composite_foreach.maximum_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -918,17 +870,14 @@ def _foreach_maximum_ScalarList(input, scalars):
 
 
 def _foreach_maximum(*args, **kwargs):
-    """_foreach_maximum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    _foreach_maximum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_maximum(input, scalar)
+    """_foreach_maximum(input, scalar)
     _foreach_maximum(input, other)
     _foreach_maximum(input, scalars)
     """
     overload = overload_for((_foreach_maximum_Scalar, _foreach_maximum_List, _foreach_maximum_ScalarList), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_maximum, (_foreach_maximum_Scalar, _foreach_maximum_List, _foreach_maximum_ScalarList), args, kwargs
     )
 
@@ -946,10 +895,7 @@ def _foreach_maximum__ScalarList(input, scalars):
 
 
 def _foreach_maximum_(*args, **kwargs):
-    """_foreach_maximum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()
-    _foreach_maximum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_maximum_(input, scalar)
+    """_foreach_maximum_(input, scalar)
     _foreach_maximum_(input, other)
     _foreach_maximum_(input, scalars)
     """
@@ -958,7 +904,7 @@ def _foreach_maximum_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_maximum_,
         (_foreach_maximum__Scalar, _foreach_maximum__List, _foreach_maximum__ScalarList),
         args,
@@ -973,7 +919,7 @@ def _foreach_minimum_Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_minimum", "scalar", 2)
         return composite_foreach.minimum_scalar(input, scalar)
     except CALL_ERRORS as error:
@@ -987,7 +933,7 @@ def _foreach_minimum__Scalar(input, scalar):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(scalar) is not int and type(scalar) is not float:
+        if not (type(scalar) is int or type(scalar) is float):
             scalar = scalar_of(scalar, "_foreach_minimum_", "scalar", 2)
         return composite_foreach.minimum_scalar_(input, scalar)
     except CALL_ERRORS as error:
@@ -1035,17 +981,14 @@ def _foreach_minimum_ScalarList(input, scalars):
 
 
 def _foreach_minimum(*args, **kwargs):
-    """_foreach_minimum.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
-    _foreach_minimum.List(Tensor[] self, Tensor[] other) -> Tensor[]
-    _foreach_minimum.ScalarList(Tensor[] self, Scalar[] scalars) -> Tensor[]
-    _foreach_minimum(input, scalar)
+    """_foreach_minimum(input, scalar)
     _foreach_minimum(input, other)
     _foreach_minimum(input, scalars)
     """
     overload = overload_for((_foreach_minimum_Scalar, _foreach_minimum_List, _foreach_minimum_ScalarList), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_minimum, (_foreach_minimum_Scalar, _foreach_minimum_List, _foreach_minimum_ScalarList), args, kwargs
     )
 
@@ -1063,10 +1006,7 @@ def _foreach_minimum__ScalarList(input, scalars):
 
 
 def _foreach_minimum_(*args, **kwargs):
-    """_foreach_minimum_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()
-    _foreach_minimum_.List(Tensor(a!)[] self, Tensor[] other) -> ()
-    _foreach_minimum_.ScalarList(Tensor(a!)[] self, Scalar[] scalars) -> ()
-    _foreach_minimum_(input, scalar)
+    """_foreach_minimum_(input, scalar)
     _foreach_minimum_(input, other)
     _foreach_minimum_(input, scalars)
     """
@@ -1075,7 +1015,7 @@ def _foreach_minimum_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_minimum_,
         (_foreach_minimum__Scalar, _foreach_minimum__List, _foreach_minimum__ScalarList),
         args,
@@ -1094,7 +1034,7 @@ def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
             raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
             raise NotATensor
-        if type(value) is not int and type(value) is not float:
+        if not (type(value) is int or type(value) is float):
             value = scalar_of(value, "_foreach_addcdiv", "value", 4)
         return composite_foreach.addcdiv_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
@@ -1112,7 +1052,7 @@ def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
             raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
             raise NotATensor
-        if type(value) is not int and type(value) is not float:
+        if not (type(value) is int or type(value) is float):
             value = scalar_of(value, "_foreach_addcdiv_", "value", 4)
         return composite_foreach.addcdiv_scalar_(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
@@ -1170,10 +1110,7 @@ def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
 
 
 def _foreach_addcdiv(*args, **kwargs):
-    """_foreach_addcdiv.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]
-    _foreach_addcdiv.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]
-    _foreach_addcdiv.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]
-    _foreach_addcdiv(input, tensor1, tensor2, scalars)
+    """_foreach_addcdiv(input, tensor1, tensor2, scalars)
     _foreach_addcdiv(input, tensor1, tensor2, value=1)
     """
     overload = overload_for(
@@ -1181,7 +1118,7 @@ def _foreach_addcdiv(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_addcdiv, (_foreach_addcdiv_Tensor, _foreach_addcdiv_Scalar, _foreach_addcdiv_ScalarList), args, kwargs
     )
 
@@ -1205,10 +1142,7 @@ def _foreach_addcdiv__Tensor(input, tensor1, tensor2, scalars):
 
 
 def _foreach_addcdiv_(*args, **kwargs):
-    """_foreach_addcdiv_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()
-    _foreach_addcdiv_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()
-    _foreach_addcdiv_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()
-    _foreach_addcdiv_(input, tensor1, tensor2, scalars)
+    """_foreach_addcdiv_(input, tensor1, tensor2, scalars)
     _foreach_addcdiv_(input, tensor1, tensor2, value=1)
     """
     overload = overload_for(
@@ -1216,7 +1150,7 @@ def _foreach_addcdiv_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_addcdiv_,
         (_foreach_addcdiv__Tensor, _foreach_addcdiv__Scalar, _foreach_addcdiv__ScalarList),
         args,
@@ -1235,7 +1169,7 @@ def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
             raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
             raise NotATensor
-        if type(value) is not int and type(value) is not float:
+        if not (type(value) is int or type(value) is float):
             value = scalar_of(value, "_foreach_addcmul", "value", 4)
         return composite_foreach.addcmul_scalar(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
@@ -1253,7 +1187,7 @@ def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
             raise NotATensor
         if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
             raise NotATensor
-        if type(value) is not int and type(value) is not float:
+        if not (type(value) is int or type(value) is float):
             value = scalar_of(value, "_foreach_addcmul_", "value", 4)
         return composite_foreach.addcmul_scalar_(input, tensor1, tensor2, value)
     except CALL_ERRORS as error:
@@ -1311,10 +1245,7 @@ def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
 
 
 def _foreach_addcmul(*args, **kwargs):
-    """_foreach_addcmul.Tensor(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> Tensor[]
-    _foreach_addcmul.Scalar(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]
-    _foreach_addcmul.ScalarList(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> Tensor[]
-    _foreach_addcmul(input, tensor1, tensor2, scalars)
+    """_foreach_addcmul(input, tensor1, tensor2, scalars)
     _foreach_addcmul(input, tensor1, tensor2, value=1)
     """
     overload = overload_for(
@@ -1322,7 +1253,7 @@ def _foreach_addcmul(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_addcmul, (_foreach_addcmul_Tensor, _foreach_addcmul_Scalar, _foreach_addcmul_ScalarList), args, kwargs
     )
 
@@ -1346,10 +1277,7 @@ def _foreach_addcmul__Tensor(input, tensor1, tensor2, scalars):
 
 
 def _foreach_addcmul_(*args, **kwargs):
-    """_foreach_addcmul_.Tensor(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Tensor scalars) -> ()
-    _foreach_addcmul_.Scalar(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()
-    _foreach_addcmul_.ScalarList(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars) -> ()
-    _foreach_addcmul_(input, tensor1, tensor2, scalars)
+    """_foreach_addcmul_(input, tensor1, tensor2, scalars)
     _foreach_addcmul_(input, tensor1, tensor2, value=1)
     """
     overload = overload_for(
@@ -1357,7 +1285,7 @@ def _foreach_addcmul_(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_addcmul_,
         (_foreach_addcmul__Tensor, _foreach_addcmul__Scalar, _foreach_addcmul__ScalarList),
         args,
@@ -1406,7 +1334,7 @@ def _foreach_lerp_Scalar(input, tensors1, weight):
             raise NotATensor
         if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
             raise NotATensor
-        if type(weight) is not int and type(weight) is not float:
+        if not (type(weight) is int or type(weight) is float):
             weight = scalar_of(weight, "_foreach_lerp", "weight", 3)
         return composite_foreach.lerp_scalar(input, tensors1, weight)
     except CALL_ERRORS as error:
@@ -1422,7 +1350,7 @@ def _foreach_lerp__Scalar(input, tensors1, weight):
             raise NotATensor
         if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
             raise NotATensor
-        if type(weight) is not int and type(weight) is not float:
+        if not (type(weight) is int or type(weight) is float):
             weight = scalar_of(weight, "_foreach_lerp_", "weight", 3)
         return composite_foreach.lerp_scalar_(input, tensors1, weight)
     except CALL_ERRORS as error:
@@ -1444,16 +1372,13 @@ def _foreach_lerp_ScalarList(input, tensors1, weight):
 
 
 def _foreach_lerp(*args, **kwargs):
-    """_foreach_lerp.List(Tensor[] self, Tensor[] tensors1, Tensor[] weights) -> Tensor[]
-    _foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]
-    _foreach_lerp.ScalarList(Tensor[] self, Tensor[] tensors1, Scalar[] weight) -> Tensor[]
-    _foreach_lerp(input, tensors1, weights)
+    """_foreach_lerp(input, tensors1, weights)
     _foreach_lerp(input, tensors1, weight)
     """
     overload = overload_for((_foreach_lerp_List, _foreach_lerp_Scalar, _foreach_lerp_ScalarList), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_lerp, (_foreach_lerp_List, _foreach_lerp_Scalar, _foreach_lerp_ScalarList), args, kwargs
     )
 
@@ -1473,16 +1398,13 @@ def _foreach_lerp__ScalarList(input, tensors1, weight):
 
 
 def _foreach_lerp_(*args, **kwargs):
-    """_foreach_lerp_.List(Tensor(a!)[] self, Tensor[] tensors1, Tensor[] weights) -> ()
-    _foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()
-    _foreach_lerp_.ScalarList(Tensor(a!)[] self, Tensor[] tensors1, Scalar[] weight) -> ()
-    _foreach_lerp_(input, tensors1, weights)
+    """_foreach_lerp_(input, tensors1, weights)
     _foreach_lerp_(input, tensors1, weight)
     """
     overload = overload_for((_foreach_lerp__List, _foreach_lerp__Scalar, _foreach_lerp__ScalarList), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_lerp_, (_foreach_lerp__List, _foreach_lerp__Scalar, _foreach_lerp__ScalarList), args, kwargs
     )
 
@@ -1522,7 +1444,7 @@ def _foreach_pow_Scalar(input, exponent):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(exponent) is not int and type(exponent) is not float:
+        if not (type(exponent) is int or type(exponent) is float):
             exponent = scalar_of(exponent, "_foreach_pow", "exponent", 2)
         return composite_foreach.pow_scalar(input, exponent)
     except CALL_ERRORS as error:
@@ -1536,7 +1458,7 @@ def _foreach_pow__Scalar(input, exponent):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(exponent) is not int and type(exponent) is not float:
+        if not (type(exponent) is int or type(exponent) is float):
             exponent = scalar_of(exponent, "_foreach_pow_", "exponent", 2)
         return composite_foreach.pow_scalar_(input, exponent)
     except CALL_ERRORS as error:
@@ -1568,15 +1490,11 @@ def _foreach_pow__ScalarList(input, exponent):
 
 
 def _foreach_pow_(*args, **kwargs):
-    """_foreach_pow_.List(Tensor(a!)[] self, Tensor[] exponent) -> ()
-    _foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()
-    _foreach_pow_.ScalarList(Tensor(a!)[] self, Scalar[] exponent) -> ()
-    _foreach_pow_(input, exponent)
-    """
+    """_foreach_pow_(input, exponent)"""
     overload = overload_for((_foreach_pow__List, _foreach_pow__Scalar, _foreach_pow__ScalarList), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_pow_, (_foreach_pow__List, _foreach_pow__Scalar, _foreach_pow__ScalarList), args, kwargs
     )
 
@@ -1586,8 +1504,7 @@ def _foreach_pow_ScalarAndTensor(input, exponent):
     if state.active_modes and intercepts(_foreach_pow_ScalarAndTensor, exponent):
         return call(_foreach_pow_ScalarAndTensor, input, exponent)
     try:
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "_foreach_pow", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "_foreach_pow", "input", 1)
         if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
             raise NotATensor
         return composite_foreach.pow_of_scalar(input, exponent)
@@ -1596,18 +1513,13 @@ def _foreach_pow_ScalarAndTensor(input, exponent):
 
 
 def _foreach_pow(*args, **kwargs):
-    """_foreach_pow.List(Tensor[] self, Tensor[] exponent) -> Tensor[]
-    _foreach_pow.Scalar(Tensor[] self, Scalar exponent) -> Tensor[]
-    _foreach_pow.ScalarList(Tensor[] self, Scalar[] exponent) -> Tensor[]
-    _foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]
-    _foreach_pow(input, exponent)
-    """
+    """_foreach_pow(input, exponent)"""
     overload = overload_for(
         (_foreach_pow_List, _foreach_pow_Scalar, _foreach_pow_ScalarList, _foreach_pow_ScalarAndTensor), args, kwargs
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _foreach_pow,
         (_foreach_pow_List, _foreach_pow_Scalar, _foreach_pow_ScalarList, _foreach_pow_ScalarAndTensor),
         args,
@@ -2354,10 +2266,8 @@ def _foreach_norm(input, ord=2, dtype=None):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "_foreach_norm", "ord", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "_foreach_norm", "dtype", 3)
+        ord = ord if type(ord) is int or type(ord) is float else scalar_of(ord, "_foreach_norm", "ord", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "_foreach_norm", "dtype", 3)
         return composite_foreach.norm_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
         return failed(error, _foreach_norm, locals())
@@ -2370,10 +2280,8 @@ def _foreach_powsum(input, ord=2, dtype=None):
     try:
         if type(input) is not list and not isinstance(input, (list, tuple)):
             raise NotATensor
-        if type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "_foreach_powsum", "ord", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "_foreach_powsum", "dtype", 3)
+        ord = ord if type(ord) is int or type(ord) is float else scalar_of(ord, "_foreach_powsum", "ord", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "_foreach_powsum", "dtype", 3)
         return composite_foreach.powsum_scalar(input, ord, dtype)
     except CALL_ERRORS as error:
         return failed(error, _foreach_powsum, locals())
@@ -2414,7 +2322,7 @@ def _foreach_copy_(input, src, non_blocking=False):
             raise NotATensor
         if type(src) is not list and not isinstance(src, (list, tuple)):
             raise NotATensor
-        if non_blocking is not False and non_blocking is not True:
+        if not (non_blocking is False or non_blocking is True):
             non_blocking = bool_of(non_blocking, "_foreach_copy_", "non_blocking", 3)
         return composite_foreach.copy(input, src, non_blocking)
     except CALL_ERRORS as error:

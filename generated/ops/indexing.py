@@ -16,9 +16,24 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, WrappedNumber, as_operand, wrap
 from mindtorch._generated.nodes import indexing as nodes
 from mindtorch._support.errors import empty_tensor_list
-from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
+from mindtorch.autograd._engine.history import (
+    check_inplace,
+    edge_of,
+    edges_of,
+    mark_written,
+    rebase,
+    refuse_complex,
+    written,
+)
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable, write_out
+from mindtorch.autograd._engine.outputs import (
+    record_refusal,
+    recorded,
+    refuse_grad,
+    refuse_out,
+    refuse_unwritable,
+    write_out,
+)
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.indexing import indexing as composite_indexing, masked_indexing as composite_masked_indexing
@@ -34,6 +49,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    raise_unmatched,
     scalar_of,
     separate_ints_of,
     sized_ints_of,
@@ -86,11 +102,9 @@ def index(input, indices, *, out=None):
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
         if out is not None:  # index.Tensor_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("index", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "index", input, out)
             return adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -114,8 +128,7 @@ def _unsafe_masked_index(input, mask, indices, fill):
             raise NotATensor
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
             raise NotATensor
-        if type(fill) is not int and type(fill) is not float:
-            fill = scalar_of(fill, "_unsafe_masked_index", "fill", 4)
+        fill = fill if type(fill) is int or type(fill) is float else scalar_of(fill, "_unsafe_masked_index", "fill", 4)
         return composite_masked_indexing.unsafe_masked_index(input, mask, indices, fill)
     except CALL_ERRORS as error:
         return failed(error, _unsafe_masked_index, locals())
@@ -142,9 +155,8 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "_chunk_cat", "dim", 2)
-        if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "_chunk_cat", "dim", 2)
+        if not (type(num_chunks) is int and -(2**63) <= num_chunks < 2**63):
             num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
         if out is not None:  # _chunk_cat.out
             if IS_METHOD or not isinstance(out, Tensor):
@@ -163,7 +175,7 @@ def index_put(input, indices, values, accumulate=False):
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
             raise NotATensor
-        if accumulate is not False and accumulate is not True:
+        if not (accumulate is False or accumulate is True):
             accumulate = bool_of(accumulate, "index_put", "accumulate", 4)
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
@@ -190,7 +202,7 @@ def index_put_(input, indices, values, accumulate=False):
     try:
         if type(indices) is not list and not isinstance(indices, (list, tuple)):
             raise NotATensor
-        if accumulate is not False and accumulate is not True:
+        if not (accumulate is False or accumulate is True):
             accumulate = bool_of(accumulate, "index_put_", "accumulate", 4)
         input_array = input._mt_array
         indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
@@ -207,10 +219,7 @@ def index_put_(input, indices, values, accumulate=False):
                 node.accumulate = accumulate
                 node._mt_saved = ([None if tensor is None else save(tensor) for tensor in indices],)
         _index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, index_put_, locals())
 
@@ -220,19 +229,15 @@ def index_select(input, dim, index, *, out=None):
     if state.active_modes and intercepts(index_select, input, index, out):
         return call(index_select, input, dim, index, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_select", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "index_select", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
         if out is not None:  # index_select.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("index_select", input, out)
-            return adopt_result(
-                out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "index_select", input, out)
+            array = _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -252,25 +257,19 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     if state.active_modes and intercepts(index_add, input, index, source, out):
         return call(index_add, input, dim, index, source, alpha=alpha, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_add", "dim", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "index_add", "alpha")
+        dim = dim if type(dim) is int else int_of(dim, "index_add", "dim", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "index_add", "alpha")
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
         if out is not None:  # index_add.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("index_add", input, source, out)
-            return adopt_result(
-                out,
-                _index_add_kernels[type(input_array)](
-                    input_array, dim, index_array, source_array, alpha, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is source._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "index_add", input, source, out)
+            array = _index_add_kernels[type(input_array)](
+                input_array, dim, index_array, source_array, alpha, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -292,10 +291,8 @@ def index_add_(input, dim, index, source, *, alpha=1):
     if state.active_modes and intercepts(index_add_, input, index, source):
         return call(index_add_, input, dim, index, source, alpha=alpha)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_add_", "dim", 2)
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "index_add_", "alpha")
+        dim = dim if type(dim) is int else int_of(dim, "index_add_", "dim", 2)
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "index_add_", "alpha")
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
@@ -312,10 +309,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
                 node.alpha = alpha
                 node._mt_saved = (save(index) if source_edge else None, save(source) if source_edge else None)
         _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, index_add_, locals())
 
@@ -325,21 +319,17 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     if state.active_modes and intercepts(gather, input, index, out):
         return call(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "gather", "dim", 2)
-        if sparse_grad is not False and sparse_grad is not True:
+        dim = dim if type(dim) is int else int_of(dim, "gather", "dim", 2)
+        if not (sparse_grad is False or sparse_grad is True):
             sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
         input_array = input._mt_array
         index_array = index._mt_array
         if out is not None:  # gather.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("gather", input, out)
-            return adopt_result(
-                out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "gather", input, out)
+            array = _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -358,20 +348,16 @@ def scatter_src(input, dim, index, src, *, out=None):
     if state.active_modes and intercepts(scatter_src, input, index, src, out):
         return call(scatter_src, input, dim, index, src, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "scatter", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
         if out is not None:  # scatter.src_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("scatter", input, src, out)
-            return adopt_result(
-                out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is src._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "scatter", input, src, out)
+            array = _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -392,8 +378,7 @@ def scatter__src(input, dim, index, src):
     if state.active_modes and intercepts(scatter__src, input, index, src):
         return call(scatter__src, input, dim, index, src)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "scatter_", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
@@ -409,10 +394,7 @@ def scatter__src(input, dim, index, src):
                 node.dim = dim
                 node._mt_saved = (save(index),)
         _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, scatter__src, locals())
 
@@ -422,21 +404,16 @@ def scatter_value(input, dim, index, value, *, out=None):
     if state.active_modes and intercepts(scatter_value, input, index, out):
         return call(scatter_value, input, dim, index, value, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "scatter", "value", 4)
+        dim = dim if type(dim) is int else int_of(dim, "scatter", "dim", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "scatter", "value", 4)
         input_array = input._mt_array
         index_array = index._mt_array
         if out is not None:  # scatter.value_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("scatter", input, out)
-            return adopt_result(
-                out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "scatter", input, out)
+            array = _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -455,10 +432,8 @@ def scatter__value(input, dim, index, value):
     if state.active_modes and intercepts(scatter__value, input, index):
         return call(scatter__value, input, dim, index, value)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "scatter_", "value", 4)
+        dim = dim if type(dim) is int else int_of(dim, "scatter_", "dim", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "scatter_", "value", 4)
         input_array = input._mt_array
         index_array = index._mt_array
         node = None
@@ -471,10 +446,7 @@ def scatter__value(input, dim, index, value):
                 node.dim = dim
                 node._mt_saved = (save(index),)
         _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, scatter__value, locals())
 
@@ -484,20 +456,16 @@ def scatter_add(input, dim, index, src, *, out=None):
     if state.active_modes and intercepts(scatter_add, input, index, src, out):
         return call(scatter_add, input, dim, index, src, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_add", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "scatter_add", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
         if out is not None:  # scatter_add.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("scatter_add", input, src, out)
-            return adopt_result(
-                out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is src._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "scatter_add", input, src, out)
+            array = _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -518,8 +486,7 @@ def scatter_add_(input, dim, index, src):
     if state.active_modes and intercepts(scatter_add_, input, index, src):
         return call(scatter_add_, input, dim, index, src)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_add_", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "scatter_add_", "dim", 2)
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
@@ -535,10 +502,7 @@ def scatter_add_(input, dim, index, src):
                 node.dim = dim
                 node._mt_saved = (save(index) if src_edge else None,)
         _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, scatter_add_, locals())
 
@@ -548,10 +512,8 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
     if state.active_modes and intercepts(scatter_reduce_overload, input, index, src, out):
         return call(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter", "reduce")
+        dim = dim if type(dim) is int else int_of(dim, "scatter", "dim", 2)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "scatter", "reduce")
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
@@ -577,9 +539,8 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, src_edge or None)
                 node.op = "aten::scatter"
-        return wrap(
-            _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
-        )
+        array = _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, scatter_reduce_overload, locals())
 
@@ -589,10 +550,8 @@ def scatter__reduce(input, dim, index, src, *, reduce):
     if state.active_modes and intercepts(scatter__reduce, input, index, src):
         return call(scatter__reduce, input, dim, index, src, reduce=reduce)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter_", "reduce")
+        dim = dim if type(dim) is int else int_of(dim, "scatter_", "dim", 2)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "scatter_", "reduce")
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
@@ -609,10 +568,7 @@ def scatter__reduce(input, dim, index, src, *, reduce):
         _scatter_reduce_overload_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, out=input_array
         )
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, scatter__reduce, locals())
 
@@ -622,12 +578,9 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
     if state.active_modes and intercepts(scatter_value_reduce, input, index, out):
         return call(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "scatter", "value", 4)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter", "reduce")
+        dim = dim if type(dim) is int else int_of(dim, "scatter", "dim", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "scatter", "value", 4)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "scatter", "reduce")
         input_array = input._mt_array
         index_array = index._mt_array
         if out is not None:  # scatter.value_reduce_out
@@ -650,26 +603,21 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.op = "aten::scatter"
-        return wrap(
-            _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node
-        )
+        array = _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, scatter_value_reduce, locals())
 
 
 def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce=...):
-    """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-    scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
-    scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
-    scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
-    scatter(input, dim, index, src, *, out=None)
+    """scatter(input, dim, index, src, *, out=None)
     scatter(input, dim, index, src, *, reduce, out=None)
     scatter(input, dim, index, value, *, out=None)
     scatter(input, dim, index, value, *, reduce, out=None)
     """
     if _src is not ...:
         if src is not ... or value is not ...:
-            return raise_no_overload(
+            return raise_unmatched(
                 scatter,
                 (scatter_src, scatter_reduce_overload, scatter_value, scatter_value_reduce),
                 (input, dim, index, _src, value),
@@ -687,7 +635,7 @@ def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce
         return scatter_src(input, dim, index, src, out=out)
     if value is not ...:
         return scatter_value(input, dim, index, value, out=out)
-    return raise_no_overload(
+    return raise_unmatched(
         scatter,
         (scatter_src, scatter_reduce_overload, scatter_value, scatter_value_reduce),
         (input, dim, index, src, value),
@@ -700,12 +648,9 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
     if state.active_modes and intercepts(scatter__value_reduce, input, index):
         return call(scatter__value_reduce, input, dim, index, value, reduce=reduce)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "scatter_", "value", 4)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter_", "reduce")
+        dim = dim if type(dim) is int else int_of(dim, "scatter_", "dim", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "scatter_", "value", 4)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "scatter_", "reduce")
         input_array = input._mt_array
         index_array = index._mt_array
         node = None
@@ -717,27 +662,20 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
                 node.next_edges = (edge or None,)
                 node.op = "aten::scatter_"
         _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, scatter__value_reduce, locals())
 
 
 def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
-    """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
-    scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
-    scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
-    scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)
-    scatter_(input, dim, index, src)
+    """scatter_(input, dim, index, src)
     scatter_(input, dim, index, src, *, reduce)
     scatter_(input, dim, index, value)
     scatter_(input, dim, index, value, *, reduce)
     """
     if _src is not ...:
         if src is not ... or value is not ...:
-            return raise_no_overload(
+            return raise_unmatched(
                 scatter_,
                 (scatter__src, scatter__reduce, scatter__value, scatter__value_reduce),
                 (input, dim, index, _src, value),
@@ -755,7 +693,7 @@ def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
         return scatter__src(input, dim, index, src)
     if value is not ...:
         return scatter__value(input, dim, index, value)
-    return raise_no_overload(
+    return raise_unmatched(
         scatter_,
         (scatter__src, scatter__reduce, scatter__value, scatter__value_reduce),
         (input, dim, index, src, value),
@@ -768,27 +706,21 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     if state.active_modes and intercepts(scatter_reduce, input, index, src, out):
         return call(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_reduce", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter_reduce", "reduce", 5)
-        if include_self is not False and include_self is not True:
+        dim = dim if type(dim) is int else int_of(dim, "scatter_reduce", "dim", 2)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "scatter_reduce", "reduce", 5)
+        if not (include_self is False or include_self is True):
             include_self = bool_of(include_self, "scatter_reduce", "include_self")
         input_array = input._mt_array
         index_array = index._mt_array
         src_array = src._mt_array
         if out is not None:  # scatter_reduce.two_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("scatter_reduce", input, src, out)
-            return adopt_result(
-                out,
-                _scatter_reduce_kernels[type(input_array)](
-                    input_array, dim, index_array, src_array, reduce, include_self, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is src._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "scatter_reduce", input, src, out)
+            array = _scatter_reduce_kernels[type(input_array)](
+                input_array, dim, index_array, src_array, reduce, include_self, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -801,10 +733,10 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
                 node.reduce = reduce
                 node.include_self = include_self
                 node._mt_saved = (save(index), save(input), save(src))
-        result = wrap(
-            _scatter_reduce_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce, include_self),
-            node,
+        array = _scatter_reduce_kernels[type(input_array)](
+            input_array, dim, index_array, src_array, reduce, include_self
         )
+        result = wrap(array, node)
         if node is not None:
             refuse_complex("scatter_reduce", input, src)
             node._mt_saved += (save_output(node, result),)
@@ -818,11 +750,9 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     if state.active_modes and intercepts(scatter_reduce_, input, index, src):
         return call(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "scatter_reduce_", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "scatter_reduce_", "reduce", 5)
-        if include_self is not False and include_self is not True:
+        dim = dim if type(dim) is int else int_of(dim, "scatter_reduce_", "dim", 2)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "scatter_reduce_", "reduce", 5)
+        if not (include_self is False or include_self is True):
             include_self = bool_of(include_self, "scatter_reduce_", "include_self")
         input_array = input._mt_array
         index_array = index._mt_array
@@ -857,27 +787,21 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     if state.active_modes and intercepts(index_reduce, input, index, source, out):
         return call(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_reduce", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "index_reduce", "reduce", 5)
-        if include_self is not False and include_self is not True:
+        dim = dim if type(dim) is int else int_of(dim, "index_reduce", "dim", 2)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "index_reduce", "reduce", 5)
+        if not (include_self is False or include_self is True):
             include_self = bool_of(include_self, "index_reduce", "include_self")
         input_array = input._mt_array
         index_array = index._mt_array
         source_array = source._mt_array
         if out is not None:  # index_reduce.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("index_reduce", input, source, out)
-            return adopt_result(
-                out,
-                _index_reduce_kernels[type(input_array)](
-                    input_array, dim, index_array, source_array, reduce, include_self, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is source._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "index_reduce", input, source, out)
+            array = _index_reduce_kernels[type(input_array)](
+                input_array, dim, index_array, source_array, reduce, include_self, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -890,10 +814,10 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
                 node.reduce = reduce
                 node.include_self = include_self
                 node._mt_saved = (save(index), save(input), save(source))
-        result = wrap(
-            _index_reduce_kernels[type(input_array)](input_array, dim, index_array, source_array, reduce, include_self),
-            node,
+        array = _index_reduce_kernels[type(input_array)](
+            input_array, dim, index_array, source_array, reduce, include_self
         )
+        result = wrap(array, node)
         if node is not None:
             refuse_complex("index_reduce", input, source)
             node._mt_saved += (save_output(node, result),)
@@ -907,11 +831,9 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
     if state.active_modes and intercepts(index_reduce_, input, index, source):
         return call(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "index_reduce_", "dim", 2)
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "index_reduce_", "reduce", 5)
-        if include_self is not False and include_self is not True:
+        dim = dim if type(dim) is int else int_of(dim, "index_reduce_", "dim", 2)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "index_reduce_", "reduce", 5)
+        if not (include_self is False or include_self is True):
             include_self = bool_of(include_self, "index_reduce_", "include_self")
         input_array = input._mt_array
         index_array = index._mt_array
@@ -946,7 +868,7 @@ def put(input, index, source, accumulate=False):
     if state.active_modes and intercepts(put, input, index, source):
         return call(put, input, index, source, accumulate)
     try:
-        if accumulate is not False and accumulate is not True:
+        if not (accumulate is False or accumulate is True):
             accumulate = bool_of(accumulate, "put", "accumulate", 4)
         input_array = input._mt_array
         index_array = index._mt_array
@@ -972,7 +894,7 @@ def put_(input, index, source, accumulate=False):
     if state.active_modes and intercepts(put_, input, index, source):
         return call(put_, input, index, source, accumulate)
     try:
-        if accumulate is not False and accumulate is not True:
+        if not (accumulate is False or accumulate is True):
             accumulate = bool_of(accumulate, "put_", "accumulate", 4)
         input_array = input._mt_array
         index_array = index._mt_array
@@ -990,10 +912,7 @@ def put_(input, index, source, accumulate=False):
                 node.source_shape = source_array.shape
                 node._mt_saved = (save(index), save(source) if input_edge else None)
         _put_kernels[type(input_array)](input_array, index_array, source_array, accumulate, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, put_, locals())
 
@@ -1006,11 +925,9 @@ def masked_select(input, mask, *, out=None):
         input_array = input._mt_array
         mask_array = mask._mt_array
         if out is not None:  # masked_select.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("masked_select", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "masked_select", input, out)
             return adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1067,10 +984,7 @@ def masked_scatter_(input, mask, source):
                 node.source_shape = source_array.shape
                 node._mt_saved = (save(mask),)
         _masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, masked_scatter_, locals())
 
@@ -1096,9 +1010,8 @@ def nonzero_static(input, *, size, fill_value=-1):
     if state.active_modes and intercepts(nonzero_static, input):
         return call(nonzero_static, input, size=size, fill_value=fill_value)
     try:
-        if type(size) is not int or not -(2**63) <= size < 2**63:
-            size = index_of(size, "nonzero_static", "size")
-        if type(fill_value) is not int or not -(2**63) <= fill_value < 2**63:
+        size = size if type(size) is int and -(2**63) <= size < 2**63 else index_of(size, "nonzero_static", "size")
+        if not (type(fill_value) is int and -(2**63) <= fill_value < 2**63):
             fill_value = int_of(fill_value, "nonzero_static", "fill_value")
         input_array = input._mt_array
         return wrap(_nonzero_static_kernels[type(input_array)](input_array, size, fill_value))
@@ -1117,8 +1030,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
             raise NotATensor
         if not tensors:
             raise empty_tensor_list("cat")
-        if type(dim) is not int:
-            dim = int_of(dim, "cat", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "cat", "dim", 2)
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         if out is not None:  # cat.out
             if IS_METHOD:
@@ -1151,8 +1063,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
             raise NotATensor
         if not tensors:
             raise empty_tensor_list("stack")
-        if type(dim) is not int:
-            dim = int_of(dim, "stack", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "stack", "dim", 2)
         tensors_arrays = [tensor._mt_array for tensor in tensors]
         if out is not None:  # stack.out
             if IS_METHOD:
@@ -1214,16 +1125,14 @@ def block_diag(tensors):
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
-        node = None
-        if (state.grad_everywhere or thread.grad_enabled) and not (state.active_modes and looks_inside(tensors)):
+        if state.grad_everywhere or thread.grad_enabled:
             tensors_edges = edges_of(tensors)
-            if tensors_edges:
+            if (tensors_edges) and not (state.active_modes and looks_inside(tensors)):
                 node = nodes.BlockDiagBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = tensors_edges
                 node.tensors_shapes = [tensor.shape for tensor in tensors]
-        if node is not None:
-            return recorded(node, composite_indexing.block_diag, tensors)
+                return recorded(node, composite_indexing.block_diag, tensors)
         return composite_indexing.block_diag(tensors)
     except CALL_ERRORS as error:
         return failed(error, block_diag, locals())
@@ -1308,15 +1217,13 @@ def tril(input, diagonal=0, *, out=None):
     if state.active_modes and intercepts(tril, input, out):
         return call(tril, input, diagonal, out=out)
     try:
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+        if not (type(diagonal) is int and -(2**63) <= diagonal < 2**63):
             diagonal = index_of(diagonal, "tril", "diagonal", 2)
         input_array = input._mt_array
         if out is not None:  # tril.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("tril", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "tril", input, out)
             return adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1335,7 +1242,7 @@ def tril_(input, diagonal=0):
     if state.active_modes and intercepts(tril_, input):
         return call(tril_, input, diagonal)
     try:
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+        if not (type(diagonal) is int and -(2**63) <= diagonal < 2**63):
             diagonal = index_of(diagonal, "tril_", "diagonal", 2)
         input_array = input._mt_array
         node = None
@@ -1347,10 +1254,7 @@ def tril_(input, diagonal=0):
                 node.next_edges = (edge or None,)
                 node.diagonal = diagonal
         _tril_kernels[type(input_array)](input_array, diagonal, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, tril_, locals())
 
@@ -1360,15 +1264,13 @@ def triu(input, diagonal=0, *, out=None):
     if state.active_modes and intercepts(triu, input, out):
         return call(triu, input, diagonal, out=out)
     try:
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+        if not (type(diagonal) is int and -(2**63) <= diagonal < 2**63):
             diagonal = index_of(diagonal, "triu", "diagonal", 2)
         input_array = input._mt_array
         if out is not None:  # triu.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("triu", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "triu", input, out)
             return adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1387,7 +1289,7 @@ def triu_(input, diagonal=0):
     if state.active_modes and intercepts(triu_, input):
         return call(triu_, input, diagonal)
     try:
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+        if not (type(diagonal) is int and -(2**63) <= diagonal < 2**63):
             diagonal = index_of(diagonal, "triu_", "diagonal", 2)
         input_array = input._mt_array
         node = None
@@ -1399,10 +1301,7 @@ def triu_(input, diagonal=0):
                 node.next_edges = (edge or None,)
                 node.diagonal = diagonal
         _triu_kernels[type(input_array)](input_array, diagonal, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, triu_, locals())
 
@@ -1414,13 +1313,11 @@ def diag(input, diagonal=0, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
+        if not (type(diagonal) is int and -(2**63) <= diagonal < 2**63):
             diagonal = int_of(diagonal, "diag", "diagonal", 2)
         if out is not None:  # diag.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("diag", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "diag", input, out)
             return composite_indexing.diag_out(input, diagonal, out=out)
         return composite_indexing.diag(input, diagonal)
     except CALL_ERRORS as error:
@@ -1432,12 +1329,10 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     if state.active_modes and intercepts(diag_embed, input):
         return call(diag_embed, input, offset, dim1, dim2)
     try:
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "diag_embed", "offset", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "diag_embed", "dim1", 3)
-        if type(dim2) is not int:
-            dim2 = int_of(dim2, "diag_embed", "dim2", 4)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "diag_embed", "dim1", 3)
+        dim2 = dim2 if type(dim2) is int else int_of(dim2, "diag_embed", "dim2", 4)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1458,11 +1353,10 @@ def select_backward(grad_output, input_sizes, dim, index):
     if state.active_modes and intercepts(select_backward, grad_output):
         return call(select_backward, grad_output, input_sizes, dim, index)
     try:
-        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+        if not (type(input_sizes) is tuple and (not input_sizes or type(input_sizes[0]) is int)):
             input_sizes = ints_of(input_sizes, "select_backward", "input_sizes", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "select_backward", "dim", 3)
-        if type(index) is not int or not -(2**63) <= index < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "select_backward", "dim", 3)
+        if not (type(index) is int and -(2**63) <= index < 2**63):
             index = index_of(index, "select_backward", "index", 4)
         grad_output_array = grad_output._mt_array
         node = None
@@ -1483,16 +1377,13 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     if state.active_modes and intercepts(slice_backward, grad_output):
         return call(slice_backward, grad_output, input_sizes, dim, start, end, step)
     try:
-        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+        if not (type(input_sizes) is tuple and (not input_sizes or type(input_sizes[0]) is int)):
             input_sizes = ints_of(input_sizes, "slice_backward", "input_sizes", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "slice_backward", "dim", 3)
-        if type(start) is not int or not -(2**63) <= start < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "slice_backward", "dim", 3)
+        if not (type(start) is int and -(2**63) <= start < 2**63):
             start = index_of(start, "slice_backward", "start", 4)
-        if type(end) is not int or not -(2**63) <= end < 2**63:
-            end = index_of(end, "slice_backward", "end", 5)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = index_of(step, "slice_backward", "step", 6)
+        end = end if type(end) is int and -(2**63) <= end < 2**63 else index_of(end, "slice_backward", "end", 5)
+        step = step if type(step) is int and -(2**63) <= step < 2**63 else index_of(step, "slice_backward", "step", 6)
         grad_output_array = grad_output._mt_array
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1504,10 +1395,8 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
                 node.start = start
                 node.end = end
                 node.step = step
-        return wrap(
-            _slice_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, start, end, step),
-            node,
-        )
+        array = _slice_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, start, end, step)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, slice_backward, locals())
 
@@ -1517,14 +1406,12 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     if state.active_modes and intercepts(diagonal_backward, grad_output):
         return call(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
     try:
-        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+        if not (type(input_sizes) is tuple and (not input_sizes or type(input_sizes[0]) is int)):
             input_sizes = ints_of(input_sizes, "diagonal_backward", "input_sizes", 2)
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "diagonal_backward", "offset", 3)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "diagonal_backward", "dim1", 4)
-        if type(dim2) is not int:
-            dim2 = int_of(dim2, "diagonal_backward", "dim2", 5)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "diagonal_backward", "dim1", 4)
+        dim2 = dim2 if type(dim2) is int else int_of(dim2, "diagonal_backward", "dim2", 5)
         grad_output_array = grad_output._mt_array
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1535,10 +1422,8 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
                 node.offset = offset
                 node.dim1 = dim1
                 node.dim2 = dim2
-        return wrap(
-            _diagonal_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, offset, dim1, dim2),
-            node,
-        )
+        array = _diagonal_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, offset, dim1, dim2)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, diagonal_backward, locals())
 
@@ -1548,14 +1433,11 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     if state.active_modes and intercepts(unfold_backward, grad_in):
         return call(unfold_backward, grad_in, input_sizes, dim, size, step)
     try:
-        if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
+        if not (type(input_sizes) is tuple and (not input_sizes or type(input_sizes[0]) is int)):
             input_sizes = ints_of(input_sizes, "unfold_backward", "input_sizes", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "unfold_backward", "dim", 3)
-        if type(size) is not int or not -(2**63) <= size < 2**63:
-            size = int_of(size, "unfold_backward", "size", 4)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = int_of(step, "unfold_backward", "step", 5)
+        dim = dim if type(dim) is int else int_of(dim, "unfold_backward", "dim", 3)
+        size = size if type(size) is int and -(2**63) <= size < 2**63 else int_of(size, "unfold_backward", "size", 4)
+        step = step if type(step) is int and -(2**63) <= step < 2**63 else int_of(step, "unfold_backward", "step", 5)
         grad_in_array = grad_in._mt_array
         node = None
         if (edge := grad_in._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1578,10 +1460,9 @@ def index_select_backward(grad, self_sizes, dim, index):
     try:
         if not (isinstance(grad, Tensor) and isinstance(index, Tensor)):
             raise NotATensor
-        if type(self_sizes) is not tuple or self_sizes and type(self_sizes[0]) is not int:
+        if not (type(self_sizes) is tuple and (not self_sizes or type(self_sizes[0]) is int)):
             self_sizes = ints_of(self_sizes, "index_select_backward", "self_sizes", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "index_select_backward", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "index_select_backward", "dim", 3)
         return composite_indexing.index_select_backward(grad, self_sizes, dim, index)
     except CALL_ERRORS as error:
         return failed(error, index_select_backward, locals())
@@ -1594,9 +1475,8 @@ def gather_backward(grad, input, dim, index, sparse_grad):
     try:
         if not (isinstance(grad, Tensor) and isinstance(input, Tensor) and isinstance(index, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "gather_backward", "dim", 3)
-        if sparse_grad is not False and sparse_grad is not True:
+        dim = dim if type(dim) is int else int_of(dim, "gather_backward", "dim", 3)
+        if not (sparse_grad is False or sparse_grad is True):
             sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
         return composite_indexing.gather_backward(grad, input, dim, index, sparse_grad)
     except CALL_ERRORS as error:
@@ -1614,11 +1494,10 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
     try:
         if not (isinstance(grad, Tensor) and isinstance(indices, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "value_selecting_reduction_backward", "dim", 2)
-        if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
+        dim = dim if type(dim) is int else int_of(dim, "value_selecting_reduction_backward", "dim", 2)
+        if not (type(sizes) is tuple and (not sizes or type(sizes[0]) is int)):
             sizes = ints_of(sizes, "value_selecting_reduction_backward", "sizes", 4)
-        if keepdim is not False and keepdim is not True:
+        if not (keepdim is False or keepdim is True):
             keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
         return composite_indexing.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
     except CALL_ERRORS as error:
@@ -1632,7 +1511,7 @@ def one_hot(input, num_classes=-1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(num_classes) is not int or not -(2**63) <= num_classes < 2**63:
+        if not (type(num_classes) is int and -(2**63) <= num_classes < 2**63):
             num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
         return composite_indexing.one_hot(input, num_classes)
     except CALL_ERRORS as error:
@@ -1699,8 +1578,7 @@ def concat(tensors, dim=0, *, out=None, axis=None):
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "concat", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "concat", "dim", 2)
         if out is not None:  # concat.out
             if IS_METHOD or not isinstance(out, Tensor):
                 raise NotATensor
@@ -1720,8 +1598,7 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
     try:
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "concatenate", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "concatenate", "dim", 2)
         if out is not None:  # concatenate.out
             if IS_METHOD or not isinstance(out, Tensor):
                 raise NotATensor
@@ -1755,9 +1632,8 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
     try:
         if not (isinstance(input, Tensor) and isinstance(repeats, Tensor)):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "repeat_interleave", "dim", 3)
-        if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "repeat_interleave", "dim", 3)
+        if not (output_size is None or type(output_size) is int and -(2**63) <= output_size < 2**63):
             output_size = index_of(output_size, "repeat_interleave", "output_size")
         return composite_indexing.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
@@ -1771,11 +1647,10 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(repeats) is not int or not -(2**63) <= repeats < 2**63:
+        if not (type(repeats) is int and -(2**63) <= repeats < 2**63):
             repeats = index_of(repeats, "repeat_interleave", "repeats", 2)
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "repeat_interleave", "dim", 3)
-        if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "repeat_interleave", "dim", 3)
+        if not (output_size is None or type(output_size) is int and -(2**63) <= output_size < 2**63):
             output_size = index_of(output_size, "repeat_interleave", "output_size")
         return composite_indexing.repeat_interleave_int(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
@@ -1787,7 +1662,7 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
     if state.active_modes and intercepts(repeat_interleave_Tensor, repeats):
         return call(repeat_interleave_Tensor, repeats, output_size=output_size)
     try:
-        if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
+        if not (output_size is None or type(output_size) is int and -(2**63) <= output_size < 2**63):
             output_size = index_of(output_size, "repeat_interleave", "output_size")
         repeats_array = repeats._mt_array
         return wrap(_repeat_interleave_Tensor_kernels[type(repeats_array)](repeats_array, output_size))
@@ -1796,10 +1671,7 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
 
 
 def repeat_interleave(*args, **kwargs):
-    """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor
-    repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor
-    repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor
-    repeat_interleave(input, repeats, dim=None, *, output_size=None)
+    """repeat_interleave(input, repeats, dim=None, *, output_size=None)
     repeat_interleave(repeats, *, output_size=None)
     """
     if "axis" in kwargs:
@@ -1809,7 +1681,7 @@ def repeat_interleave(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         repeat_interleave,
         (repeat_interleave_self_Tensor, repeat_interleave_self_int, repeat_interleave_Tensor),
         args,
@@ -1842,24 +1714,16 @@ def rot90(input, k=1, dims=(0, 1)):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(k) is not int or not -(2**63) <= k < 2**63:
-            k = int_of(k, "rot90", "k", 2)
-        if type(dims) is not tuple or dims and type(dims[0]) is not int:
-            dims = ints_of(dims, "rot90", "dims", 3)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        k = k if type(k) is int and -(2**63) <= k < 2**63 else int_of(k, "rot90", "k", 2)
+        dims = dims if type(dims) is tuple and (not dims or type(dims[0]) is int) else ints_of(dims, "rot90", "dims", 3)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.Rot90Backward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.k = k
                 node.dims = dims
-        if node is not None:
-            return recorded(node, composite_indexing.rot90, input, k, dims)
+                return recorded(node, composite_indexing.rot90, input, k, dims)
         return composite_indexing.rot90(input, k, dims)
     except CALL_ERRORS as error:
         return failed(error, rot90, locals())
@@ -1874,13 +1738,10 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(indices, Tensor)):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "take_along_dim", "dim", 3)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "take_along_dim", "dim", 3)
         if out is not None:  # take_along_dim.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("take_along_dim", input, indices, out)
+            if IS_METHOD or not (input._mt_edge is indices._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "take_along_dim", input, indices, out)
             return composite_indexing.take_along_dim_out(input, indices, dim, out=out)
         return composite_indexing.take_along_dim(input, indices, dim)
     except CALL_ERRORS as error:
@@ -1903,7 +1764,7 @@ def diagflat(input, offset=0):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "diagflat", "offset", 2)
         return ops.diag(input.contiguous().view((-1,)), offset)
     except CALL_ERRORS as error:
@@ -1917,10 +1778,9 @@ def fill_diagonal_(input, fill_value, wrap=False):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(fill_value) is not int and type(fill_value) is not float:
+        if not (type(fill_value) is int or type(fill_value) is float):
             fill_value = scalar_of(fill_value, "fill_diagonal_", "fill_value", 2)
-        if wrap is not False and wrap is not True:
-            wrap = bool_of(wrap, "fill_diagonal_", "wrap", 3)
+        wrap = wrap if wrap is False or wrap is True else bool_of(wrap, "fill_diagonal_", "wrap", 3)
         return composite_indexing.fill_diagonal_(input, fill_value, wrap)
     except CALL_ERRORS as error:
         return failed(error, fill_diagonal_, locals())
@@ -1933,9 +1793,8 @@ def combinations(input, r=2, with_replacement=False):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(r) is not int or not -(2**63) <= r < 2**63:
-            r = int_of(r, "combinations", "r", 2)
-        if with_replacement is not False and with_replacement is not True:
+        r = r if type(r) is int and -(2**63) <= r < 2**63 else int_of(r, "combinations", "r", 2)
+        if not (with_replacement is False or with_replacement is True):
             with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
         return composite_indexing.combinations(input, r, with_replacement)
     except CALL_ERRORS as error:
@@ -1949,31 +1808,23 @@ def index_fill_int_Scalar(input, dim, index, value):
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "index_fill", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "index_fill", "value", 4)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, index))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        dim = dim if type(dim) is int else int_of(dim, "index_fill", "dim", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "index_fill", "value", 4)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input, index)):
                 node = nodes.IndexFillBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node._mt_saved = (save(index),)
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, dim, index, value: input.clone().index_fill_(dim, index, value),
-                input,
-                dim,
-                index,
-                value,
-            )
+                return recorded(
+                    node,
+                    lambda input, dim, index, value: input.clone().index_fill_(dim, index, value),
+                    input,
+                    dim,
+                    index,
+                    value,
+                )
         return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
         return failed(error, index_fill_int_Scalar, locals())
@@ -1986,10 +1837,8 @@ def index_fill__int_Scalar(input, dim, index, value):
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "index_fill_", "dim", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "index_fill_", "value", 4)
+        dim = dim if type(dim) is int else int_of(dim, "index_fill_", "dim", 2)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "index_fill_", "value", 4)
         return composite_indexing.index_fill_(input, dim, index, value)
     except CALL_ERRORS as error:
         return failed(error, index_fill__int_Scalar, locals())
@@ -2002,23 +1851,19 @@ def index_fill_int_Tensor(input, dim, index, value):
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(value, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "index_fill", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "index_fill", "dim", 2)
         return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
         return failed(error, index_fill_int_Tensor, locals())
 
 
 def index_fill(input, dim, index, value):
-    """index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor
-    index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
-    index_fill(input, dim, index, value)
-    """
+    """index_fill(input, dim, index, value)"""
     if isinstance(value, Tensor):
         return index_fill_int_Tensor(input, dim, index, value)
     if as_operand(value) is not None:
         return index_fill_int_Scalar(input, dim, index, value)
-    return raise_no_overload(index_fill, (index_fill_int_Tensor, index_fill_int_Scalar), (input, dim, index, value), {})
+    return raise_no_overload(index_fill, (index_fill_int_Tensor, index_fill_int_Scalar), locals())
 
 
 def index_fill__int_Tensor(input, dim, index, value):
@@ -2028,25 +1873,19 @@ def index_fill__int_Tensor(input, dim, index, value):
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(value, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "index_fill_", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "index_fill_", "dim", 2)
         return composite_indexing.index_fill_tensor_(input, dim, index, value)
     except CALL_ERRORS as error:
         return failed(error, index_fill__int_Tensor, locals())
 
 
 def index_fill_(input, dim, index, value):
-    """index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)
-    index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
-    index_fill_(input, dim, index, value)
-    """
+    """index_fill_(input, dim, index, value)"""
     if isinstance(value, Tensor):
         return index_fill__int_Tensor(input, dim, index, value)
     if as_operand(value) is not None:
         return index_fill__int_Scalar(input, dim, index, value)
-    return raise_no_overload(
-        index_fill_, (index_fill__int_Tensor, index_fill__int_Scalar), (input, dim, index, value), {}
-    )
+    return raise_no_overload(index_fill_, (index_fill__int_Tensor, index_fill__int_Scalar), locals())
 
 
 def index_copy(input, dim, index, source, *, out=None):
@@ -2056,39 +1895,32 @@ def index_copy(input, dim, index, source, *, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(source, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "index_copy", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "index_copy", "dim", 2)
         if out is not None:  # index_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("index_copy", input, source, out)
+            if IS_METHOD or not (input._mt_edge is source._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "index_copy", input, source, out)
             return composite_indexing.index_copy_out(input, dim, index, source, out=out)
-        node = None
-        if (
-            not (input._mt_edge is source._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, index, source))
-        ):
+        if not (input._mt_edge is source._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             source_edge = source._mt_edge or edge_of(source)
-            if input_edge is not None or source_edge is not None:
+            if (input_edge is not None or source_edge is not None) and not (
+                state.active_modes and looks_inside(input, index, source)
+            ):
                 node = nodes.IndexCopyBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, source_edge or None)
                 node.dim = dim
                 node._mt_saved = (save(index), save(source) if source_edge else None)
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, dim, index, source: input.clone(memory_format=contiguous_format).index_copy_(
-                    dim, index, source
-                ),
-                input,
-                dim,
-                index,
-                source,
-            )
+                return recorded(
+                    node,
+                    lambda input, dim, index, source: input.clone(memory_format=contiguous_format).index_copy_(
+                        dim, index, source
+                    ),
+                    input,
+                    dim,
+                    index,
+                    source,
+                )
         return input.clone(memory_format=contiguous_format).index_copy_(dim, index, source)
     except CALL_ERRORS as error:
         return failed(error, index_copy, locals())
@@ -2101,8 +1933,7 @@ def index_copy_(input, dim, index, source):
     try:
         if not (isinstance(input, Tensor) and isinstance(index, Tensor) and isinstance(source, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "index_copy_", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "index_copy_", "dim", 2)
         return composite_indexing.index_copy_(input, dim, index, source)
     except CALL_ERRORS as error:
         return failed(error, index_copy_, locals())
@@ -2117,22 +1948,16 @@ def take(input, index, *, out=None):
     if out is not None:  # take.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(take, input, index, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("take", input, out)
         return composite_indexing.take_out(input, index, out=out)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input, index))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input, index)):
             node = nodes.TakeBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
             node._mt_saved = (save(index), save(input))
-    if node is not None:
-        return recorded(node, composite_indexing.take, input, index)
+            return recorded(node, composite_indexing.take, input, index)
     return composite_indexing.take(input, index)
 
 

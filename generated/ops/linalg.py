@@ -15,20 +15,14 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
-from mindtorch.autograd._engine.history import (
-    check_constant,
-    check_inplace,
-    edge_of,
-    mark_written,
-    rebase,
-    refuse_complex,
-)
+from mindtorch.autograd._engine.history import check_constant, check_inplace, edge_of, refuse_complex, written
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import (
     record_refusal,
     recorded,
     recorded_outputs,
     refuse_grad,
+    refuse_out,
     refuse_unwritable,
     write_out,
 )
@@ -57,6 +51,7 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    raise_unmatched,
     scalar_of,
     sized_ints_of,
     str_of,
@@ -105,11 +100,9 @@ def mm(input, mat2, *, out=None):
         input_array = input._mt_array
         mat2_array = mat2._mt_array
         if out is not None:  # mm.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mm", input, mat2, out)
+            if IS_METHOD or not (input._mt_edge is mat2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mm", input, mat2, out)
             return adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
         node = None
         if not (input._mt_edge is mat2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -135,11 +128,9 @@ def bmm(input, mat2, *, out=None):
         input_array = input._mt_array
         mat2_array = mat2._mt_array
         if out is not None:  # bmm.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("bmm", input, mat2, out)
+            if IS_METHOD or not (input._mt_edge is mat2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "bmm", input, mat2, out)
             return adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
         node = None
         if not (input._mt_edge is mat2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -163,11 +154,9 @@ def mv(input, vec, *, out=None):
         input_array = input._mt_array
         vec_array = vec._mt_array
         if out is not None:  # mv.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mv", input, vec, out)
+            if IS_METHOD or not (input._mt_edge is vec._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mv", input, vec, out)
             return adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
         node = None
         if not (input._mt_edge is vec._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -191,11 +180,9 @@ def dot(input, tensor, *, out=None):
         input_array = input._mt_array
         tensor_array = tensor._mt_array
         if out is not None:  # dot.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or tensor._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("dot", input, tensor, out)
+            if IS_METHOD or not (input._mt_edge is tensor._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "dot", input, tensor, out)
             return adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
         node = None
         if not (input._mt_edge is tensor._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -220,7 +207,7 @@ def matmul(input, other, *, out=None):
     if out is not None:  # matmul.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(matmul, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("matmul", input, other, out)
         return composite_linalg.matmul_out(input, other, out=out)
     return composite_linalg.matmul(input, other)
@@ -242,27 +229,17 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
     if state.active_modes and intercepts(addmm, input, mat1, mat2, out):
         return call(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addmm", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addmm", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addmm", "alpha")
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         if out is not None:  # addmm.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or mat1._mt_edge is not None
-                or mat2._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("addmm", input, mat1, mat2, out)
-            return adopt_result(
-                out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "addmm", input, mat1, mat2, out)
+            array = _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -291,10 +268,8 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
     if state.active_modes and intercepts(addmm_, input, mat1, mat2):
         return call(addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addmm_", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addmm_", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addmm_", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addmm_", "alpha")
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
@@ -316,10 +291,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
                 node.mat2_stride = strides_of(mat2_array)
                 node._mt_saved = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
         _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, addmm_, locals())
 
@@ -331,30 +303,19 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     if state.active_modes and intercepts(baddbmm, input, batch1, batch2, out):
         return call(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "baddbmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "baddbmm", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "baddbmm", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "baddbmm", "alpha")
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         if out is not None:  # baddbmm.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or batch1._mt_edge is not None
-                or batch2._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("baddbmm", input, batch1, batch2, out)
-            return adopt_result(
-                out,
-                _baddbmm_kernels[type(input_array)](
-                    input_array, batch1_array, batch2_array, beta, alpha, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "baddbmm", input, batch1, batch2, out)
+            array = _baddbmm_kernels[type(input_array)](
+                input_array, batch1_array, batch2_array, beta, alpha, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -381,10 +342,8 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     if state.active_modes and intercepts(baddbmm_, input, batch1, batch2):
         return call(baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "baddbmm_", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "baddbmm_", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "baddbmm_", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "baddbmm_", "alpha")
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
@@ -404,10 +363,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
                 node.alpha = alpha
                 node._mt_saved = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, baddbmm_, locals())
 
@@ -419,27 +375,17 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
     if state.active_modes and intercepts(addmv, input, mat, vec, out):
         return call(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addmv", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addmv", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addmv", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addmv", "alpha")
         input_array = input._mt_array
         mat_array = mat._mt_array
         vec_array = vec._mt_array
         if out is not None:  # addmv.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or mat._mt_edge is not None
-                or vec._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("addmv", input, mat, vec, out)
-            return adopt_result(
-                out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is mat._mt_edge is vec._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "addmv", input, mat, vec, out)
+            array = _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is mat._mt_edge is vec._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -466,10 +412,8 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
     if state.active_modes and intercepts(addmv_, input, mat, vec):
         return call(addmv_, input, mat, vec, beta=beta, alpha=alpha)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addmv_", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addmv_", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addmv_", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addmv_", "alpha")
         input_array = input._mt_array
         mat_array = mat._mt_array
         vec_array = vec._mt_array
@@ -489,10 +433,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
                 node.alpha = alpha
                 node._mt_saved = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
         _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, addmv_, locals())
 
@@ -504,28 +445,19 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     if state.active_modes and intercepts(addbmm, input, batch1, batch2, out):
         return call(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addbmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addbmm", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addbmm", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addbmm", "alpha")
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
         if out is not None:  # addbmm.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or batch1._mt_edge is not None
-                or batch2._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("addbmm", input, batch1, batch2, out)
-            return adopt_result(
-                out,
-                _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array),
+            if IS_METHOD or not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "addbmm", input, batch1, batch2, out)
+            array = _addbmm_kernels[type(input_array)](
+                input_array, batch1_array, batch2_array, beta, alpha, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is batch1._mt_edge is batch2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -552,10 +484,8 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     if state.active_modes and intercepts(addbmm_, input, batch1, batch2):
         return call(addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addbmm_", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addbmm_", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addbmm_", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addbmm_", "alpha")
         input_array = input._mt_array
         batch1_array = batch1._mt_array
         batch2_array = batch2._mt_array
@@ -575,10 +505,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
                 node.alpha = alpha
                 node._mt_saved = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
         _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, addbmm_, locals())
 
@@ -590,39 +517,28 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(vec1, Tensor) and isinstance(vec2, Tensor)):
             raise NotATensor
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addr", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addr", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addr", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addr", "alpha")
         if out is not None:  # addr.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if (
-                input._mt_edge is not None
-                or vec1._mt_edge is not None
-                or vec2._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("addr", input, vec1, vec2, out)
+            if IS_METHOD or not (input._mt_edge is vec1._mt_edge is vec2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "addr", input, vec1, vec2, out)
             return write_out(out, composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha))
-        node = None
-        if (
-            not (input._mt_edge is vec1._mt_edge is vec2._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, vec1, vec2))
+        if not (input._mt_edge is vec1._mt_edge is vec2._mt_edge is None) and (
+            state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
             vec1_edge = vec1._mt_edge or edge_of(vec1)
             vec2_edge = vec2._mt_edge or edge_of(vec2)
-            if input_edge is not None or vec1_edge is not None or vec2_edge is not None:
+            if (input_edge is not None or vec1_edge is not None or vec2_edge is not None) and not (
+                state.active_modes and looks_inside(input, vec1, vec2)
+            ):
                 node = nodes.AddrBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, vec1_edge or None, vec2_edge or None)
                 node.beta = beta
                 node.alpha = alpha
                 node._mt_saved = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
-        if node is not None:
-            return recorded(node, composite_linalg.addr, input, vec1, vec2, beta=beta, alpha=alpha)
+                return recorded(node, composite_linalg.addr, input, vec1, vec2, beta=beta, alpha=alpha)
         return composite_linalg.addr(input, vec1, vec2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, addr, locals())
@@ -635,10 +551,8 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
     try:
         if not (isinstance(input, Tensor) and isinstance(vec1, Tensor) and isinstance(vec2, Tensor)):
             raise NotATensor
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "addr_", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "addr_", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "addr_", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "addr_", "alpha")
         return composite_linalg.addr_(input, vec1, vec2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, addr_, locals())
@@ -653,26 +567,22 @@ def vdot(input, other, *, out=None):
     if out is not None:  # vdot.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(vdot, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("vdot", input, other, out)
         return ops.dot(input.conj() if input.is_complex() else input, other, out=out)
-    node = None
-    if (
-        not (input._mt_edge is other._mt_edge is None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input, other))
-    ):
+    if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge is not None or other_edge is not None:
+        if (input_edge is not None or other_edge is not None) and not (
+            state.active_modes and looks_inside(input, other)
+        ):
             node = nodes.VdotBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge or None, other_edge or None)
             node._mt_saved = (save(other) if input_edge else None, save(input) if other_edge else None)
-    if node is not None:
-        return recorded(
-            node, lambda input, other: ops.dot(input.conj() if input.is_complex() else input, other), input, other
-        )
+            return recorded(
+                node, lambda input, other: ops.dot(input.conj() if input.is_complex() else input, other), input, other
+            )
     return ops.dot(input.conj() if input.is_complex() else input, other)
 
 
@@ -699,7 +609,7 @@ def outer(input, vec2, *, out=None):
     if out is not None:  # outer.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(outer, input, vec2, out=out)
-        if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is vec2._mt_edge is out._mt_edge is None):
             refuse_grad("outer", input, vec2, out)
         return composite_linalg.outer_out(input, vec2, out=out)
     return composite_linalg.outer(input, vec2)
@@ -710,11 +620,10 @@ def einsum(equation, tensors, *, path=None):
     if state.active_modes and intercepts(einsum, tensors):
         return call(einsum, equation, tensors, path=path)
     try:
-        if type(equation) is not str:
-            equation = str_of(equation, "einsum", "equation", 1)
+        equation = equation if type(equation) is str else str_of(equation, "einsum", "equation", 1)
         if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
             raise NotATensor
-        if path is not None and (type(path) is not tuple or path and type(path[0]) is not int):
+        if not (path is None or type(path) is tuple and (not path or type(path[0]) is int)):
             path = ints_of(path, "einsum", "path")
         return composite_einsum.einsum(equation, tensors, path=path)
     except CALL_ERRORS as error:
@@ -728,15 +637,13 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
-        if type(dims_self) is not tuple or dims_self and type(dims_self[0]) is not int:
+        if not (type(dims_self) is tuple and (not dims_self or type(dims_self[0]) is int)):
             dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
-        if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
+        if not (type(dims_other) is tuple and (not dims_other or type(dims_other[0]) is int)):
             dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
         if out is not None:  # tensordot.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("tensordot", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "tensordot", input, other, out)
             return composite_linalg.tensordot_out(input, other, dims_self, dims_other, out=out)
         return composite_linalg.tensordot(input, other, dims_self, dims_other)
     except CALL_ERRORS as error:
@@ -752,7 +659,7 @@ def ger(input, vec2, *, out=None):
     if out is not None:  # ger.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(ger, input, vec2, out=out)
-        if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is vec2._mt_edge is out._mt_edge is None):
             refuse_grad("ger", input, vec2, out)
         return ops.outer(input, vec2, out=out)
     return ops.outer(input, vec2)
@@ -767,7 +674,7 @@ def inner(input, other, *, out=None):
     if out is not None:  # inner.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(inner, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("inner", input, other, out)
         return composite_linalg.inner_out(input, other, out=out)
     return composite_linalg.inner(input, other)
@@ -782,7 +689,7 @@ def kron(input, other, *, out=None):
     if out is not None:  # kron.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(kron, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("kron", input, other, out)
         return composite_linalg.kron_out(input, other, out=out)
     return composite_linalg.kron(input, other)
@@ -795,13 +702,10 @@ def matrix_power(input, n, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "matrix_power", "n", 2)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "matrix_power", "n", 2)
         if out is not None:  # matrix_power.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("matrix_power", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "matrix_power", input, out)
             return composite_linalg.matrix_power_out(input, n, out=out)
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
@@ -817,13 +721,10 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
     try:
         if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "linalg_vecdot", "dim")
+        dim = dim if type(dim) is int else int_of(dim, "linalg_vecdot", "dim")
         if out is not None:  # linalg_vecdot.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_vecdot", x, y, out)
+            if IS_METHOD or not (x._mt_edge is y._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_vecdot", x, y, out)
             return composite_linalg.linalg_vecdot_out(x, y, dim=dim, out=out)
         return composite_linalg.linalg_vecdot(x, y, dim=dim)
     except CALL_ERRORS as error:
@@ -836,19 +737,13 @@ def trace(input):
         return call(trace, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(trace, input)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = nodes.TraceBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
             node.self_shape = input.shape
-    if node is not None:
-        return recorded(node, composite_linalg.trace, input)
+            return recorded(node, composite_linalg.trace, input)
     return composite_linalg.trace(input)
 
 
@@ -857,7 +752,7 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
     if state.active_modes and intercepts(linalg_inv_ex, A, out):
         return call(linalg_inv_ex, A, check_errors=check_errors, out=out)
     try:
-        if check_errors is not False and check_errors is not True:
+        if not (check_errors is False or check_errors is True):
             check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
         A_array = A._mt_array
         if out is not None:  # linalg_inv_ex.inverse
@@ -894,7 +789,7 @@ def linalg_inv(A, *, out=None):
     if out is not None:  # linalg_inv.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(linalg_inv, A, out=out)
-        if A._mt_edge is not None or out._mt_edge is not None:
+        if not (A._mt_edge is out._mt_edge is None):
             refuse_grad("linalg_inv", A, out)
         return composite_decomposition_forms.linalg_inv_out(A, out=out)
     return composite_decompositions.linalg_inv(A)
@@ -909,7 +804,7 @@ def inverse(input, *, out=None):
     if out is not None:  # inverse.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(inverse, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("inverse", input, out)
         return ops.linalg_inv(input, out=out)
     return ops.linalg_inv(input)
@@ -957,7 +852,7 @@ def linalg_det(A, *, out=None):
     if out is not None:  # linalg_det.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(linalg_det, A, out=out)
-        if A._mt_edge is not None or out._mt_edge is not None:
+        if not (A._mt_edge is out._mt_edge is None):
             refuse_grad("linalg_det", A, out)
         return composite_decomposition_forms.linalg_det_out(A, out=out)
     return ops._linalg_det(A)[0]
@@ -1048,9 +943,8 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     if state.active_modes and intercepts(_linalg_solve_ex, A, B, out):
         return call(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     try:
-        if left is not False and left is not True:
-            left = bool_of(left, "_linalg_solve_ex", "left")
-        if check_errors is not False and check_errors is not True:
+        left = left if left is False or left is True else bool_of(left, "_linalg_solve_ex", "left")
+        if not (check_errors is False or check_errors is True):
             check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
         A_array = A._mt_array
         B_array = B._mt_array
@@ -1095,9 +989,8 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     try:
         if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
             raise NotATensor
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_solve_ex", "left")
-        if check_errors is not False and check_errors is not True:
+        left = left if left is False or left is True else bool_of(left, "linalg_solve_ex", "left")
+        if not (check_errors is False or check_errors is True):
             check_errors = bool_of(check_errors, "linalg_solve_ex", "check_errors")
         if out is not None:  # linalg_solve_ex.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -1120,13 +1013,10 @@ def linalg_solve(A, B, *, left=True, out=None):
     try:
         if not (isinstance(A, Tensor) and isinstance(B, Tensor)):
             raise NotATensor
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_solve", "left")
+        left = left if left is False or left is True else bool_of(left, "linalg_solve", "left")
         if out is not None:  # linalg_solve.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_solve", A, B, out)
+            if IS_METHOD or not (A._mt_edge is B._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_solve", A, B, out)
             return composite_decomposition_forms.linalg_solve_out(A, B, left=left, out=out)
         return composite_decompositions.linalg_solve(A, B, left=left)
     except CALL_ERRORS as error:
@@ -1138,9 +1028,8 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     if state.active_modes and intercepts(linalg_lu_factor_ex, A, out):
         return call(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     try:
-        if pivot is not False and pivot is not True:
-            pivot = bool_of(pivot, "linalg_lu_factor_ex", "pivot")
-        if check_errors is not False and check_errors is not True:
+        pivot = pivot if pivot is False or pivot is True else bool_of(pivot, "linalg_lu_factor_ex", "pivot")
+        if not (check_errors is False or check_errors is True):
             check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
         A_array = A._mt_array
         if out is not None:  # linalg_lu_factor_ex.out
@@ -1176,9 +1065,8 @@ def _lu_with_info(input, pivot=True, check_errors=True):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if pivot is not False and pivot is not True:
-            pivot = bool_of(pivot, "_lu_with_info", "pivot", 2)
-        if check_errors is not False and check_errors is not True:
+        pivot = pivot if pivot is False or pivot is True else bool_of(pivot, "_lu_with_info", "pivot", 2)
+        if not (check_errors is False or check_errors is True):
             check_errors = bool_of(check_errors, "_lu_with_info", "check_errors", 3)
         return return_types._lu_with_info(composite_decompositions.lu_with_info(input, pivot, check_errors))
     except CALL_ERRORS as error:
@@ -1192,8 +1080,7 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
     try:
         if not isinstance(A, Tensor):
             raise NotATensor
-        if pivot is not False and pivot is not True:
-            pivot = bool_of(pivot, "linalg_lu_factor", "pivot")
+        pivot = pivot if pivot is False or pivot is True else bool_of(pivot, "linalg_lu_factor", "pivot")
         if out is not None:  # linalg_lu_factor.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
@@ -1211,9 +1098,9 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     if state.active_modes and intercepts(lu_unpack, LU_data, LU_pivots, out):
         return call(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     try:
-        if unpack_data is not False and unpack_data is not True:
+        if not (unpack_data is False or unpack_data is True):
             unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
-        if unpack_pivots is not False and unpack_pivots is not True:
+        if not (unpack_pivots is False or unpack_pivots is True):
             unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
         LU_data_array = LU_data._mt_array
         LU_pivots_array = LU_pivots._mt_array
@@ -1251,8 +1138,7 @@ def linalg_lu(A, *, pivot=True, out=None):
     if state.active_modes and intercepts(linalg_lu, A, out):
         return call(linalg_lu, A, pivot=pivot, out=out)
     try:
-        if pivot is not False and pivot is not True:
-            pivot = bool_of(pivot, "linalg_lu", "pivot")
+        pivot = pivot if pivot is False or pivot is True else bool_of(pivot, "linalg_lu", "pivot")
         A_array = A._mt_array
         if out is not None:  # linalg_lu.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -1285,23 +1171,19 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     if state.active_modes and intercepts(linalg_lu_solve, LU, pivots, B, out):
         return call(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     try:
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_lu_solve", "left")
-        if adjoint is not False and adjoint is not True:
-            adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+        left = left if left is False or left is True else bool_of(left, "linalg_lu_solve", "left")
+        adjoint = adjoint if adjoint is False or adjoint is True else bool_of(adjoint, "linalg_lu_solve", "adjoint")
         LU_array = LU._mt_array
         pivots_array = pivots._mt_array
         B_array = B._mt_array
         if out is not None:  # linalg_lu_solve.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if LU._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_lu_solve", LU, B, out)
-            return adopt_result(
-                out,
-                _linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint, out=out_array),
+            if IS_METHOD or not (LU._mt_edge is B._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_lu_solve", LU, B, out)
+            array = _linalg_lu_solve_kernels[type(LU_array)](
+                LU_array, pivots_array, B_array, left, adjoint, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (LU._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             LU_edge = LU._mt_edge or edge_of(LU)
@@ -1330,12 +1212,7 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
     if out is not None:  # lu_solve.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(lu_solve, input, LU_data, LU_pivots, out=out)
-        if (
-            input._mt_edge is not None
-            or LU_data._mt_edge is not None
-            or LU_pivots._mt_edge is not None
-            or out._mt_edge is not None
-        ):
+        if not (input._mt_edge is LU_data._mt_edge is LU_pivots._mt_edge is out._mt_edge is None):
             refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
         return composite_decomposition_forms.lu_solve_out(input, LU_data, LU_pivots, out=out)
     return composite_decompositions.lu_solve(input, LU_data, LU_pivots)
@@ -1346,26 +1223,20 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
     if state.active_modes and intercepts(linalg_solve_triangular, input, B, out):
         return call(linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
     try:
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "linalg_solve_triangular", "upper")
-        if left is not False and left is not True:
-            left = bool_of(left, "linalg_solve_triangular", "left")
-        if unitriangular is not False and unitriangular is not True:
+        upper = upper if upper is False or upper is True else bool_of(upper, "linalg_solve_triangular", "upper")
+        left = left if left is False or left is True else bool_of(left, "linalg_solve_triangular", "left")
+        if not (unitriangular is False or unitriangular is True):
             unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
         input_array = input._mt_array
         B_array = B._mt_array
         if out is not None:  # linalg_solve_triangular.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_solve_triangular", input, B, out)
-            return adopt_result(
-                out,
-                _linalg_solve_triangular_kernels[type(input_array)](
-                    input_array, B_array, upper, left, unitriangular, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is B._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_solve_triangular", input, B, out)
+            array = _linalg_solve_triangular_kernels[type(input_array)](
+                input_array, B_array, upper, left, unitriangular, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is B._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1378,9 +1249,8 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
                 node.left = left
                 node.unitriangular = unitriangular
                 node._mt_saved = (save(input),)
-        result = wrap(
-            _linalg_solve_triangular_kernels[type(input_array)](input_array, B_array, upper, left, unitriangular), node
-        )
+        array = _linalg_solve_triangular_kernels[type(input_array)](input_array, B_array, upper, left, unitriangular)
+        result = wrap(array, node)
         if node is not None:
             node._mt_saved += (save_output(node, result),)
         return result
@@ -1395,11 +1265,10 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
     try:
         if not (isinstance(input, Tensor) and isinstance(A, Tensor)):
             raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "triangular_solve", "upper", 3)
-        if transpose is not False and transpose is not True:
+        upper = upper if upper is False or upper is True else bool_of(upper, "triangular_solve", "upper", 3)
+        if not (transpose is False or transpose is True):
             transpose = bool_of(transpose, "triangular_solve", "transpose", 4)
-        if unitriangular is not False and unitriangular is not True:
+        if not (unitriangular is False or unitriangular is True):
             unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
         if out is not None:  # triangular_solve.X
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -1408,15 +1277,10 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
             return return_types.triangular_solve_out(
                 composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
             )
-        node = None
-        if (
-            not (input._mt_edge is A._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, A))
-        ):
+        if not (input._mt_edge is A._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             A_edge = A._mt_edge or edge_of(A)
-            if input_edge is not None or A_edge is not None:
+            if (input_edge is not None or A_edge is not None) and not (state.active_modes and looks_inside(input, A)):
                 node = nodes.TriangularSolveBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, A_edge or None)
@@ -1424,12 +1288,18 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
                 node.transpose = transpose
                 node.unitriangular = unitriangular
                 node._mt_saved = (save(A),)
-        if node is not None:
-            solution, cloned_coefficient = recorded_outputs(
-                node, (True, True), composite_decompositions.triangular_solve, input, A, upper, transpose, unitriangular
-            )
-            node._mt_saved += (save_output(node, solution),)
-            return return_types.triangular_solve((solution, cloned_coefficient))
+                solution, cloned_coefficient = recorded_outputs(
+                    node,
+                    (True, True),
+                    composite_decompositions.triangular_solve,
+                    input,
+                    A,
+                    upper,
+                    transpose,
+                    unitriangular,
+                )
+                node._mt_saved += (save_output(node, solution),)
+                return return_types.triangular_solve((solution, cloned_coefficient))
         return return_types.triangular_solve(
             composite_decompositions.triangular_solve(input, A, upper, transpose, unitriangular)
         )
@@ -1442,9 +1312,8 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     if state.active_modes and intercepts(linalg_cholesky_ex, input, out):
         return call(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
     try:
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "linalg_cholesky_ex", "upper")
-        if check_errors is not False and check_errors is not True:
+        upper = upper if upper is False or upper is True else bool_of(upper, "linalg_cholesky_ex", "upper")
+        if not (check_errors is False or check_errors is True):
             check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
         input_array = input._mt_array
         if out is not None:  # linalg_cholesky_ex.L
@@ -1480,13 +1349,10 @@ def linalg_cholesky(input, *, upper=False, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "linalg_cholesky", "upper")
+        upper = upper if upper is False or upper is True else bool_of(upper, "linalg_cholesky", "upper")
         if out is not None:  # linalg_cholesky.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_cholesky", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_cholesky", input, out)
             return composite_decomposition_forms.linalg_cholesky_out(input, upper=upper, out=out)
         return composite_decompositions.linalg_cholesky(input, upper=upper)
     except CALL_ERRORS as error:
@@ -1500,29 +1366,20 @@ def cholesky(input, upper=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "cholesky", "upper", 2)
+        upper = upper if upper is False or upper is True else bool_of(upper, "cholesky", "upper", 2)
         if out is not None:  # cholesky.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cholesky", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cholesky", input, out)
             return composite_decomposition_forms.cholesky_out(input, upper, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.CholeskyBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.upper = upper
-        if node is not None:
-            result = recorded(node, composite_decompositions.cholesky, input, upper)
-            node._mt_saved = (save_output(node, result),)
-            return result
+                result = recorded(node, composite_decompositions.cholesky, input, upper)
+                node._mt_saved = (save_output(node, result),)
+                return result
         return composite_decompositions.cholesky(input, upper)
     except CALL_ERRORS as error:
         return failed(error, cholesky, locals())
@@ -1535,32 +1392,25 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(input2, Tensor)):
             raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "cholesky_solve", "upper", 3)
+        upper = upper if upper is False or upper is True else bool_of(upper, "cholesky_solve", "upper", 3)
         if out is not None:  # cholesky_solve.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cholesky_solve", input, input2, out)
+            if IS_METHOD or not (input._mt_edge is input2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cholesky_solve", input, input2, out)
             return composite_decomposition_forms.cholesky_solve_out(input, input2, upper, out=out)
-        node = None
-        if (
-            not (input._mt_edge is input2._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, input2))
-        ):
+        if not (input._mt_edge is input2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             input2_edge = input2._mt_edge or edge_of(input2)
-            if input_edge is not None or input2_edge is not None:
+            if (input_edge is not None or input2_edge is not None) and not (
+                state.active_modes and looks_inside(input, input2)
+            ):
                 node = nodes.CholeskySolveBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, input2_edge or None)
                 node.upper = upper
                 node._mt_saved = (save(input2),)
-        if node is not None:
-            result = recorded(node, composite_decompositions.cholesky_solve, input, input2, upper)
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(node, composite_decompositions.cholesky_solve, input, input2, upper)
+                node._mt_saved += (save_output(node, result),)
+                return result
         return composite_decompositions.cholesky_solve(input, input2, upper)
     except CALL_ERRORS as error:
         return failed(error, cholesky_solve, locals())
@@ -1573,30 +1423,21 @@ def cholesky_inverse(input, upper=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if upper is not False and upper is not True:
-            upper = bool_of(upper, "cholesky_inverse", "upper", 2)
+        upper = upper if upper is False or upper is True else bool_of(upper, "cholesky_inverse", "upper", 2)
         if out is not None:  # cholesky_inverse.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cholesky_inverse", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cholesky_inverse", input, out)
             return composite_decomposition_forms.cholesky_inverse_out(input, upper, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.CholeskyInverseBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.upper = upper
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(node, composite_decompositions.cholesky_inverse, input, upper)
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(node, composite_decompositions.cholesky_inverse, input, upper)
+                node._mt_saved += (save_output(node, result),)
+                return result
         return composite_decompositions.cholesky_inverse(input, upper)
     except CALL_ERRORS as error:
         return failed(error, cholesky_inverse, locals())
@@ -1607,8 +1448,7 @@ def linalg_qr(A, mode="reduced", *, out=None):
     if state.active_modes and intercepts(linalg_qr, A, out):
         return call(linalg_qr, A, mode, out=out)
     try:
-        if type(mode) is not str:
-            mode = str_of(mode, "linalg_qr", "mode", 2)
+        mode = mode if type(mode) is str else str_of(mode, "linalg_qr", "mode", 2)
         A_array = A._mt_array
         if out is not None:  # linalg_qr.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -1643,8 +1483,7 @@ def qr(input, some=True, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if some is not False and some is not True:
-            some = bool_of(some, "qr", "some", 2)
+        some = some if some is False or some is True else bool_of(some, "qr", "some", 2)
         if out is not None:  # qr.Q
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
@@ -1694,14 +1533,11 @@ def linalg_householder_product(input, tau, *, out=None):
         input_array = input._mt_array
         tau_array = tau._mt_array
         if out is not None:  # linalg_householder_product.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or tau._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_householder_product", input, tau, out)
-            return adopt_result(
-                out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is tau._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_householder_product", input, tau, out)
+            array = _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is tau._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1725,7 +1561,7 @@ def orgqr(input, input2, *, out=None):
     if out is not None:  # orgqr.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(orgqr, input, input2, out=out)
-        if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is input2._mt_edge is out._mt_edge is None):
             refuse_grad("orgqr", input, input2, out)
         return ops.linalg_householder_product(input, input2, out=out)
     return ops.linalg_householder_product(input, input2)
@@ -1736,30 +1572,20 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
     if state.active_modes and intercepts(ormqr, input, input2, input3, out):
         return call(ormqr, input, input2, input3, left, transpose, out=out)
     try:
-        if left is not False and left is not True:
-            left = bool_of(left, "ormqr", "left", 4)
-        if transpose is not False and transpose is not True:
+        left = left if left is False or left is True else bool_of(left, "ormqr", "left", 4)
+        if not (transpose is False or transpose is True):
             transpose = bool_of(transpose, "ormqr", "transpose", 5)
         input_array = input._mt_array
         input2_array = input2._mt_array
         input3_array = input3._mt_array
         if out is not None:  # ormqr.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or input2._mt_edge is not None
-                or input3._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("ormqr", input, input2, input3, out)
-            return adopt_result(
-                out,
-                _ormqr_kernels[type(input_array)](
-                    input_array, input2_array, input3_array, left, transpose, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is input2._mt_edge is input3._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "ormqr", input, input2, input3, out)
+            array = _ormqr_kernels[type(input_array)](
+                input_array, input2_array, input3_array, left, transpose, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is input2._mt_edge is input3._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -1784,9 +1610,9 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
     if state.active_modes and intercepts(linalg_ldl_factor_ex, input, out):
         return call(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
     try:
-        if hermitian is not False and hermitian is not True:
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_ldl_factor_ex", "hermitian")
-        if check_errors is not False and check_errors is not True:
+        if not (check_errors is False or check_errors is True):
             check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
         input_array = input._mt_array
         if out is not None:  # linalg_ldl_factor_ex.out
@@ -1826,7 +1652,7 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if hermitian is not False and hermitian is not True:
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_ldl_factor", "hermitian")
         if out is not None:  # linalg_ldl_factor.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -1845,7 +1671,7 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     if state.active_modes and intercepts(linalg_ldl_solve, LD, pivots, B, out):
         return call(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
     try:
-        if hermitian is not False and hermitian is not True:
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
         LD_array = LD._mt_array
         pivots_array = pivots._mt_array
@@ -1880,12 +1706,11 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
     if state.active_modes and intercepts(_linalg_svd, A, out):
         return call(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     try:
-        if full_matrices is not False and full_matrices is not True:
+        if not (full_matrices is False or full_matrices is True):
             full_matrices = bool_of(full_matrices, "_linalg_svd", "full_matrices", 2)
-        if compute_uv is not False and compute_uv is not True:
+        if not (compute_uv is False or compute_uv is True):
             compute_uv = bool_of(compute_uv, "_linalg_svd", "compute_uv", 3)
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "_linalg_svd", "driver")
+        driver = driver if driver is None or type(driver) is str else str_of(driver, "_linalg_svd", "driver")
         A_array = A._mt_array
         if out is not None:  # _linalg_svd.U
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -1920,10 +1745,9 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
     try:
         if not isinstance(A, Tensor):
             raise NotATensor
-        if full_matrices is not False and full_matrices is not True:
+        if not (full_matrices is False or full_matrices is True):
             full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "linalg_svd", "driver")
+        driver = driver if driver is None or type(driver) is str else str_of(driver, "linalg_svd", "driver")
         if out is not None:  # linalg_svd.U
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
@@ -1943,13 +1767,10 @@ def linalg_svdvals(A, *, driver=None, out=None):
     try:
         if not isinstance(A, Tensor):
             raise NotATensor
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "linalg_svdvals", "driver")
+        driver = driver if driver is None or type(driver) is str else str_of(driver, "linalg_svdvals", "driver")
         if out is not None:  # linalg_svdvals.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if A._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_svdvals", A, out)
+            if IS_METHOD or not (A._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_svdvals", A, out)
             return composite_decomposition_forms.linalg_svdvals_out(A, driver=driver, out=out)
         return ops._linalg_svd(A, False, True, driver=driver)[1]
     except CALL_ERRORS as error:
@@ -1963,9 +1784,8 @@ def svd(input, some=True, compute_uv=True, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if some is not False and some is not True:
-            some = bool_of(some, "svd", "some", 2)
-        if compute_uv is not False and compute_uv is not True:
+        some = some if some is False or some is True else bool_of(some, "svd", "some", 2)
+        if not (compute_uv is False or compute_uv is True):
             compute_uv = bool_of(compute_uv, "svd", "compute_uv", 3)
         if out is not None:  # svd.U
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -1982,9 +1802,8 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
     if state.active_modes and intercepts(_linalg_eigh, A, out):
         return call(_linalg_eigh, A, UPLO, compute_v, out=out)
     try:
-        if type(UPLO) is not str:
-            UPLO = str_of(UPLO, "_linalg_eigh", "UPLO", 2)
-        if compute_v is not False and compute_v is not True:
+        UPLO = UPLO if type(UPLO) is str else str_of(UPLO, "_linalg_eigh", "UPLO", 2)
+        if not (compute_v is False or compute_v is True):
             compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
         A_array = A._mt_array
         if out is not None:  # _linalg_eigh.eigenvalues
@@ -2019,8 +1838,7 @@ def linalg_eigh(input, UPLO="L", *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(UPLO) is not str:
-            UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
+        UPLO = UPLO if type(UPLO) is str else str_of(UPLO, "linalg_eigh", "UPLO", 2)
         if out is not None:  # linalg_eigh.eigvals
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
@@ -2038,13 +1856,10 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(UPLO) is not str:
-            UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
+        UPLO = UPLO if type(UPLO) is str else str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
         if out is not None:  # linalg_eigvalsh.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_eigvalsh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_eigvalsh", input, out)
             return composite_decomposition_forms.linalg_eigvalsh_out(input, UPLO, out=out)
         return ops._linalg_eigh(input, UPLO, True)[0]
     except CALL_ERRORS as error:
@@ -2092,7 +1907,7 @@ def linalg_eigvals(input, *, out=None):
     if out is not None:  # linalg_eigvals.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(linalg_eigvals, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("linalg_eigvals", input, out)
         return composite_decomposition_forms.linalg_eigvals_out(input, out=out)
     return composite_decompositions.linalg_eigvals(input)
@@ -2132,13 +1947,10 @@ def linalg_matrix_power(input, n, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "linalg_matrix_power", "n", 2)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "linalg_matrix_power", "n", 2)
         if out is not None:  # linalg_matrix_power.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_matrix_power", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_matrix_power", input, out)
             return composite_linalg.matrix_power_out(input, n, out=out)
         return composite_linalg.matrix_power(input, n)
     except CALL_ERRORS as error:
@@ -2154,7 +1966,7 @@ def linalg_matmul(input, other, *, out=None):
     if out is not None:  # linalg_matmul.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(linalg_matmul, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("linalg_matmul", input, other, out)
         return composite_linalg.matmul_out(input, other, out=out)
     return composite_linalg.matmul(input, other)
@@ -2167,12 +1979,10 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     try:
         if not isinstance(A, Tensor):
             raise NotATensor
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "linalg_diagonal", "offset")
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "linalg_diagonal", "dim1")
-        if type(dim2) is not int:
-            dim2 = int_of(dim2, "linalg_diagonal", "dim2")
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "linalg_diagonal", "dim1")
+        dim2 = dim2 if type(dim2) is int else int_of(dim2, "linalg_diagonal", "dim2")
         return A.diagonal(offset, dim1, dim2)
     except CALL_ERRORS as error:
         return failed(error, linalg_diagonal, locals())
@@ -2185,19 +1995,15 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "linalg_matrix_norm", "ord", 2)
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+        ord = ord if type(ord) is int or type(ord) is float else scalar_of(ord, "linalg_matrix_norm", "ord", 2)
+        if not (type(dim) is tuple and (not dim or type(dim[0]) is int)):
             dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
+        if not (keepdim is False or keepdim is True):
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linalg_matrix_norm", "dtype")
         if out is not None:  # linalg_matrix_norm.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_matrix_norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_matrix_norm", input, out)
             return composite_matrix_norms.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -2211,19 +2017,15 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(ord) is not str:
-            ord = str_of(ord, "linalg_matrix_norm", "ord", 2)
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
+        ord = ord if type(ord) is str else str_of(ord, "linalg_matrix_norm", "ord", 2)
+        if not (type(dim) is tuple and (not dim or type(dim[0]) is int)):
             dim = ints_of(dim, "linalg_matrix_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
+        if not (keepdim is False or keepdim is True):
             keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linalg_matrix_norm", "dtype")
         if out is not None:  # linalg_matrix_norm.str_ord_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_matrix_norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_matrix_norm", input, out)
             return composite_matrix_norms.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -2233,9 +2035,7 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
 def linalg_matrix_norm(
     input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None
 ):
-    """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    linalg_matrix_norm(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None)
+    """linalg_matrix_norm(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None)
     linalg_matrix_norm(input, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -2246,12 +2046,7 @@ def linalg_matrix_norm(
         return linalg_matrix_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
     if isinstance(ord, str):
         return linalg_matrix_norm_str_ord(input, ord, dim, keepdim, dtype=dtype, out=out)
-    return raise_no_overload(
-        linalg_matrix_norm,
-        (linalg_matrix_norm_default, linalg_matrix_norm_str_ord),
-        (input, ord, dim, keepdim),
-        {"dtype": dtype, "out": out},
-    )
+    return raise_no_overload(linalg_matrix_norm, (linalg_matrix_norm_default, linalg_matrix_norm_str_ord), locals())
 
 
 def nuclear_norm_default(input, keepdim=False, *, out=None):
@@ -2261,13 +2056,10 @@ def nuclear_norm_default(input, keepdim=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "nuclear_norm", "keepdim", 2)
         if out is not None:  # nuclear_norm.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nuclear_norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nuclear_norm", input, out)
             return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
         return ops.nuclear_norm_dim(input, (-2, -1), keepdim)
     except CALL_ERRORS as error:
@@ -2285,13 +2077,10 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
             dim = (dim, dim)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "nuclear_norm", "keepdim", 3)
         if out is not None:  # nuclear_norm.dim_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nuclear_norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nuclear_norm", input, out)
             return composite_matrix_norms.nuclear_norm_dim_out(input, dim, keepdim, out=out)
         return composite_matrix_norms.nuclear_norm_dim(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -2299,9 +2088,7 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
 
 
 def nuclear_norm(*args, **kwargs):
-    """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
-    nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor
-    nuclear_norm(input, keepdim=False, *, out=None)
+    """nuclear_norm(input, keepdim=False, *, out=None)
     nuclear_norm(input, dim, keepdim=False, *, out=None)
     """
     if "keepdims" in kwargs:
@@ -2311,7 +2098,7 @@ def nuclear_norm(*args, **kwargs):
     overload = overload_for((nuclear_norm_default, nuclear_norm_dim), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(nuclear_norm, (nuclear_norm_default, nuclear_norm_dim), args, kwargs)
+    return raise_unmatched(nuclear_norm, (nuclear_norm_default, nuclear_norm_dim), args, kwargs)
 
 
 def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -2331,13 +2118,10 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "frobenius_norm", "keepdim", 3)
         if out is not None:  # frobenius_norm.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("frobenius_norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "frobenius_norm", input, out)
             return composite_matrix_norms.frobenius_norm_out(input, dim, keepdim, out=out)
         return composite_matrix_norms.frobenius_norm(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -2351,21 +2135,16 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if ord is not None and type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "linalg_norm", "ord", 2)
+        ord = ord if ord is None or type(ord) is int or type(ord) is float else scalar_of(ord, "linalg_norm", "ord", 2)
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_norm", "dtype")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "linalg_norm", "keepdim", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linalg_norm", "dtype")
         if out is not None:  # linalg_norm.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_norm", input, out)
             return composite_matrix_norms.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -2379,21 +2158,16 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(ord) is not str:
-            ord = str_of(ord, "linalg_norm", "ord", 2)
+        ord = ord if type(ord) is str else str_of(ord, "linalg_norm", "ord", 2)
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_norm", "dtype")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "linalg_norm", "keepdim", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linalg_norm", "dtype")
         if out is not None:  # linalg_norm.ord_str_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_norm", input, out)
             return composite_matrix_norms.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
         return composite_matrix_norms.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -2401,9 +2175,7 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
 
 
 def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
-    """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None)
+    """linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None)
     linalg_norm(input, ord, dim=None, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -2414,12 +2186,7 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
         return linalg_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
     if isinstance(ord, str):
         return linalg_norm_ord_str(input, ord, dim, keepdim, dtype=dtype, out=out)
-    return raise_no_overload(
-        linalg_norm,
-        (linalg_norm_default, linalg_norm_ord_str),
-        (input, ord, dim, keepdim),
-        {"dtype": dtype, "out": out},
-    )
+    return raise_no_overload(linalg_norm, (linalg_norm_default, linalg_norm_ord_str), locals())
 
 
 def linalg_cond_default(input, p=None, *, out=None):
@@ -2429,13 +2196,10 @@ def linalg_cond_default(input, p=None, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if p is not None and type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "linalg_cond", "p", 2)
+        p = p if p is None or type(p) is int or type(p) is float else scalar_of(p, "linalg_cond", "p", 2)
         if out is not None:  # linalg_cond.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_cond", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_cond", input, out)
             return composite_matrix_norms.linalg_cond_out(input, p, out=out)
         return composite_matrix_norms.linalg_cond(input, p)
     except CALL_ERRORS as error:
@@ -2449,13 +2213,10 @@ def linalg_cond_p_str(input, p, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not str:
-            p = str_of(p, "linalg_cond", "p", 2)
+        p = p if type(p) is str else str_of(p, "linalg_cond", "p", 2)
         if out is not None:  # linalg_cond.p_str_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_cond", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_cond", input, out)
             return composite_matrix_norms.linalg_cond_named_out(input, p, out=out)
         return composite_matrix_norms.linalg_cond_named(input, p)
     except CALL_ERRORS as error:
@@ -2463,16 +2224,14 @@ def linalg_cond_p_str(input, p, *, out=None):
 
 
 def linalg_cond(input, p=None, *, out=None):
-    """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
-    linalg_cond.p_str(Tensor self, str p) -> Tensor
-    linalg_cond(input, p=None, *, out=None)
+    """linalg_cond(input, p=None, *, out=None)
     linalg_cond(input, p, *, out=None)
     """
     if p is None or as_operand(p) is not None:
         return linalg_cond_default(input, p, out=out)
     if isinstance(p, str):
         return linalg_cond_p_str(input, p, out=out)
-    return raise_no_overload(linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {"out": out})
+    return raise_no_overload(linalg_cond, (linalg_cond_default, linalg_cond_p_str), locals())
 
 
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):
@@ -2486,7 +2245,7 @@ def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitia
             and (rtol is None or isinstance(rtol, Tensor))
         ):
             raise NotATensor
-        if hermitian is not False and hermitian is not True:
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
         if out is not None:  # linalg_matrix_rank.atol_rtol_tensor_out
             if IS_METHOD or not isinstance(out, Tensor):
@@ -2507,17 +2266,13 @@ def linalg_matrix_rank_atol_rtol_float(input, *, atol=None, rtol=None, hermitian
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if atol is not None and type(atol) is not float:
-            atol = float_of(atol, "linalg_matrix_rank", "atol")
-        if rtol is not None and type(rtol) is not float:
-            rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
-        if hermitian is not False and hermitian is not True:
+        atol = atol if atol is None or type(atol) is float else float_of(atol, "linalg_matrix_rank", "atol")
+        rtol = rtol if rtol is None or type(rtol) is float else float_of(rtol, "linalg_matrix_rank", "rtol")
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
         if out is not None:  # linalg_matrix_rank.atol_rtol_float_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_matrix_rank", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_matrix_rank", input, out)
             return write_out(
                 out, composite_matrix_norms.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian)
             )
@@ -2533,15 +2288,12 @@ def linalg_matrix_rank_default(input, tol, hermitian=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(tol) is not float:
-            tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
-        if hermitian is not False and hermitian is not True:
+        tol = tol if type(tol) is float else float_of(tol, "linalg_matrix_rank", "tol", 2)
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
         if out is not None:  # linalg_matrix_rank.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_matrix_rank", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_matrix_rank", input, out)
             return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
         return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
     except CALL_ERRORS as error:
@@ -2555,13 +2307,11 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(tol, Tensor)):
             raise NotATensor
-        if hermitian is not False and hermitian is not True:
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
         if out is not None:  # linalg_matrix_rank.out_tol_tensor
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_matrix_rank", input, tol, out)
+            if IS_METHOD or not (input._mt_edge is tol._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_matrix_rank", input, tol, out)
             return write_out(out, composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian))
         return composite_matrix_norms.linalg_matrix_rank_tol(input, tol, hermitian)
     except CALL_ERRORS as error:
@@ -2569,11 +2319,7 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
 
 
 def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
-    """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
-    linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor
-    linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor
-    linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
-    linalg_matrix_rank(input, *, atol=None, rtol=None, hermitian=False, out=None)
+    """linalg_matrix_rank(input, *, atol=None, rtol=None, hermitian=False, out=None)
     linalg_matrix_rank(input, tol, hermitian=False, *, out=None)
     """
     if isinstance(tol, Tensor) and atol is None and rtol is None:
@@ -2592,8 +2338,7 @@ def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None,
             linalg_matrix_rank_atol_rtol_float,
             linalg_matrix_rank_default,
         ),
-        (input, tol, hermitian),
-        {"atol": atol, "rtol": rtol, "out": out},
+        locals(),
     )
 
 
@@ -2608,35 +2353,29 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
             and (rtol is None or isinstance(rtol, Tensor))
         ):
             raise NotATensor
-        if hermitian is not False and hermitian is not True:
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
         if out is not None:  # linalg_pinv.atol_rtol_tensor_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_pinv", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_pinv", input, out)
             return composite_matrix_norms.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
         if atol is not None and atol._mt_edge is not None:
             check_constant("linalg_pinv", "atol", atol)
         if rtol is not None and rtol._mt_edge is not None:
             check_constant("linalg_pinv", "rtol", rtol)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, atol, rtol))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (
+                state.active_modes and looks_inside(input, atol, rtol)
+            ):
                 node = nodes.LinalgPinvBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(
-                node, composite_matrix_norms.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian
-            )
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(
+                    node, composite_matrix_norms.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian
+                )
+                node._mt_saved += (save_output(node, result),)
+                return result
         return composite_matrix_norms.linalg_pinv(input, atol=atol, rtol=rtol, hermitian=hermitian)
     except CALL_ERRORS as error:
         return failed(error, linalg_pinv_atol_rtol_tensor, locals())
@@ -2649,17 +2388,13 @@ def linalg_pinv_atol_rtol_float(input, *, atol=None, rtol=None, hermitian=False,
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if atol is not None and type(atol) is not float:
-            atol = float_of(atol, "linalg_pinv", "atol")
-        if rtol is not None and type(rtol) is not float:
-            rtol = float_of(rtol, "linalg_pinv", "rtol")
-        if hermitian is not False and hermitian is not True:
+        atol = atol if atol is None or type(atol) is float else float_of(atol, "linalg_pinv", "atol")
+        rtol = rtol if rtol is None or type(rtol) is float else float_of(rtol, "linalg_pinv", "rtol")
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
         if out is not None:  # linalg_pinv.atol_rtol_float_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_pinv", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_pinv", input, out)
             return composite_matrix_norms.linalg_pinv_float_out(
                 input, atol=atol, rtol=rtol, hermitian=hermitian, out=out
             )
@@ -2675,15 +2410,12 @@ def linalg_pinv_default(input, rcond, hermitian=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(rcond) is not float:
-            rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
-        if hermitian is not False and hermitian is not True:
+        rcond = rcond if type(rcond) is float else float_of(rcond, "linalg_pinv", "rcond", 2)
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
         if out is not None:  # linalg_pinv.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_pinv", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_pinv", input, out)
             return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
         return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
     except CALL_ERRORS as error:
@@ -2697,13 +2429,11 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(rcond, Tensor)):
             raise NotATensor
-        if hermitian is not False and hermitian is not True:
+        if not (hermitian is False or hermitian is True):
             hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
         if out is not None:  # linalg_pinv.out_rcond_tensor
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_pinv", input, rcond, out)
+            if IS_METHOD or not (input._mt_edge is rcond._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_pinv", input, rcond, out)
             return composite_matrix_norms.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
         return composite_matrix_norms.linalg_pinv_rcond(input, rcond, hermitian)
     except CALL_ERRORS as error:
@@ -2711,11 +2441,7 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
 
 
 def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
-    """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
-    linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor
-    linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor
-    linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
-    linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None)
+    """linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None)
     linalg_pinv(input, rcond, hermitian=False, *, out=None)
     """
     if isinstance(rcond, Tensor) and atol is None and rtol is None:
@@ -2733,8 +2459,7 @@ def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=
     return raise_no_overload(
         linalg_pinv,
         (linalg_pinv_atol_rtol_tensor, linalg_pinv_rcond_tensor, linalg_pinv_atol_rtol_float, linalg_pinv_default),
-        (input, rcond, hermitian),
-        {"atol": atol, "rtol": rtol, "out": out},
+        locals(),
     )
 
 
@@ -2745,8 +2470,7 @@ def pinverse(input, rcond=1e-15):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(rcond) is not float:
-            rcond = float_of(rcond, "pinverse", "rcond", 2)
+        rcond = rcond if type(rcond) is float else float_of(rcond, "pinverse", "rcond", 2)
         return ops.linalg_pinv_default(input, rcond)
     except CALL_ERRORS as error:
         return failed(error, pinverse, locals())
@@ -2759,10 +2483,8 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(b, Tensor)):
             raise NotATensor
-        if rcond is not None and type(rcond) is not float:
-            rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
-        if driver is not None and type(driver) is not str:
-            driver = str_of(driver, "linalg_lstsq", "driver")
+        rcond = rcond if rcond is None or type(rcond) is float else float_of(rcond, "linalg_lstsq", "rcond", 3)
+        driver = driver if driver is None or type(driver) is str else str_of(driver, "linalg_lstsq", "driver")
         if out is not None:  # linalg_lstsq.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
@@ -2770,25 +2492,25 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
             return return_types.linalg_lstsq_out(
                 composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)
             )
-        node = None
-        if (
-            not (input._mt_edge is b._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, b))
-        ):
+        if not (input._mt_edge is b._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             b_edge = b._mt_edge or edge_of(b)
-            if input_edge is not None or b_edge is not None:
+            if (input_edge is not None or b_edge is not None) and not (state.active_modes and looks_inside(input, b)):
                 node = nodes.LinalgLstsqBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, b_edge or None)
                 node._mt_saved = (save(b), save(input))
-        if node is not None:
-            solution, residuals, rank, singular_values = recorded_outputs(
-                node, (True, True, False, False), composite_decompositions.linalg_lstsq, input, b, rcond, driver=driver
-            )
-            node._mt_saved += (save_output(node, solution),)
-            return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
+                solution, residuals, rank, singular_values = recorded_outputs(
+                    node,
+                    (True, True, False, False),
+                    composite_decompositions.linalg_lstsq,
+                    input,
+                    b,
+                    rcond,
+                    driver=driver,
+                )
+                node._mt_saved += (save_output(node, solution),)
+                return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
         return return_types.linalg_lstsq(composite_decompositions.linalg_lstsq(input, b, rcond, driver=driver))
     except CALL_ERRORS as error:
         return failed(error, linalg_lstsq, locals())
@@ -2801,13 +2523,10 @@ def linalg_tensorinv(input, ind=2, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(ind) is not int or not -(2**63) <= ind < 2**63:
-            ind = int_of(ind, "linalg_tensorinv", "ind", 2)
+        ind = ind if type(ind) is int and -(2**63) <= ind < 2**63 else int_of(ind, "linalg_tensorinv", "ind", 2)
         if out is not None:  # linalg_tensorinv.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_tensorinv", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_tensorinv", input, out)
             return composite_decomposition_forms.linalg_tensorinv_out(input, ind, out=out)
         return composite_decompositions.linalg_tensorinv(input, ind)
     except CALL_ERRORS as error:
@@ -2821,13 +2540,11 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
-        if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
+        if not (dims is None or type(dims) is tuple and (not dims or type(dims[0]) is int)):
             dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
         if out is not None:  # linalg_tensorsolve.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_tensorsolve", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_tensorsolve", input, other, out)
             return composite_decomposition_forms.linalg_tensorsolve_out(input, other, dims, out=out)
         return composite_decompositions.linalg_tensorsolve(input, other, dims)
     except CALL_ERRORS as error:
@@ -2877,30 +2594,23 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "linalg_cross", "dim")
+        dim = dim if type(dim) is int else int_of(dim, "linalg_cross", "dim")
         if out is not None:  # linalg_cross.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_cross", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_cross", input, other, out)
             return composite_products.linalg_cross_out(input, other, dim=dim, out=out)
-        node = None
-        if (
-            not (input._mt_edge is other._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, other))
-        ):
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
-            if input_edge is not None or other_edge is not None:
+            if (input_edge is not None or other_edge is not None) and not (
+                state.active_modes and looks_inside(input, other)
+            ):
                 node = nodes.LinalgCrossBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.dim = dim
                 node._mt_saved = (save(other) if input_edge else None, save(input) if other_edge else None)
-        if node is not None:
-            return recorded(node, composite_products.linalg_cross, input, other, dim=dim)
+                return recorded(node, composite_products.linalg_cross, input, other, dim=dim)
         return composite_products.linalg_cross(input, other, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, linalg_cross, locals())
@@ -2915,13 +2625,10 @@ def cross(input, other, dim=None, *, out=None, axis=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "cross", "dim", 3)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "cross", "dim", 3)
         if out is not None:  # cross.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cross", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cross", input, other, out)
             return composite_products.cross_out(input, other, dim, out=out)
         return composite_products.cross(input, other, dim)
     except CALL_ERRORS as error:
@@ -2935,8 +2642,7 @@ def linalg_vander(x, *, N=None):
     try:
         if not isinstance(x, Tensor):
             raise NotATensor
-        if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
-            N = index_of(N, "linalg_vander", "N")
+        N = N if N is None or type(N) is int and -(2**63) <= N < 2**63 else index_of(N, "linalg_vander", "N")
         return composite_products.linalg_vander(x, N=N)
     except CALL_ERRORS as error:
         return failed(error, linalg_vander, locals())
@@ -2949,9 +2655,8 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     try:
         if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "cdist", "p", 3)
-        if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
+        p = p if type(p) is float else float_of(p, "cdist", "p", 3)
+        if not (compute_mode is None or type(compute_mode) is int and -(2**63) <= compute_mode < 2**63):
             compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
         return composite_products.cdist(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
@@ -2965,28 +2670,21 @@ def _cdist_forward(x1, x2, p, compute_mode):
     try:
         if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "_cdist_forward", "p", 3)
-        if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
+        p = p if type(p) is float else float_of(p, "_cdist_forward", "p", 3)
+        if not (compute_mode is None or type(compute_mode) is int and -(2**63) <= compute_mode < 2**63):
             compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
-        node = None
-        if (
-            not (x1._mt_edge is x2._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(x1, x2))
-        ):
+        if not (x1._mt_edge is x2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             x1_edge = x1._mt_edge or edge_of(x1)
             x2_edge = x2._mt_edge or edge_of(x2)
-            if x1_edge is not None or x2_edge is not None:
+            if (x1_edge is not None or x2_edge is not None) and not (state.active_modes and looks_inside(x1, x2)):
                 node = nodes.CdistBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (x1_edge or None, x2_edge or None)
                 node.p = p
                 node._mt_saved = (save(x1), save(x2))
-        if node is not None:
-            result = recorded(node, composite_pairs.cdist_forward, x1, x2, p, compute_mode)
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(node, composite_pairs.cdist_forward, x1, x2, p, compute_mode)
+                node._mt_saved += (save_output(node, result),)
+                return result
         return composite_pairs.cdist_forward(x1, x2, p, compute_mode)
     except CALL_ERRORS as error:
         return failed(error, _cdist_forward, locals())
@@ -2998,23 +2696,17 @@ def _euclidean_dist(x1, x2):
         return call(_euclidean_dist, x1, x2)
     if not (isinstance(x1, Tensor) and isinstance(x2, Tensor)):
         return raise_bad_argument(_euclidean_dist, x1, x2)
-    node = None
-    if (
-        not (x1._mt_edge is x2._mt_edge is None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(x1, x2))
-    ):
+    if not (x1._mt_edge is x2._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
         x1_edge = x1._mt_edge or edge_of(x1)
         x2_edge = x2._mt_edge or edge_of(x2)
-        if x1_edge is not None or x2_edge is not None:
+        if (x1_edge is not None or x2_edge is not None) and not (state.active_modes and looks_inside(x1, x2)):
             node = nodes.EuclideanDistBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (x1_edge or None, x2_edge or None)
             node._mt_saved = (save(x1), save(x2))
-    if node is not None:
-        result = recorded(node, composite_pairs.euclidean_dist, x1, x2)
-        node._mt_saved += (save_output(node, result),)
-        return result
+            result = recorded(node, composite_pairs.euclidean_dist, x1, x2)
+            node._mt_saved += (save_output(node, result),)
+            return result
     return composite_pairs.euclidean_dist(x1, x2)
 
 
@@ -3025,8 +2717,7 @@ def pdist(input, p=2.0):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "pdist", "p", 2)
+        p = p if type(p) is float else float_of(p, "pdist", "p", 2)
         return composite_pairs.pdist(input, p)
     except CALL_ERRORS as error:
         return failed(error, pdist, locals())
@@ -3039,24 +2730,17 @@ def _pdist_forward(input, p=2.0):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "_pdist_forward", "p", 2)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        p = p if type(p) is float else float_of(p, "_pdist_forward", "p", 2)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.PdistBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(node, composite_pairs.pdist_forward, input, p)
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(node, composite_pairs.pdist_forward, input, p)
+                node._mt_saved += (save_output(node, result),)
+                return result
         return composite_pairs.pdist_forward(input, p)
     except CALL_ERRORS as error:
         return failed(error, _pdist_forward, locals())
@@ -3069,9 +2753,8 @@ def vander(x, N=None, increasing=False):
     try:
         if not isinstance(x, Tensor):
             raise NotATensor
-        if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
-            N = int_of(N, "vander", "N", 2)
-        if increasing is not False and increasing is not True:
+        N = N if N is None or type(N) is int and -(2**63) <= N < 2**63 else int_of(N, "vander", "N", 2)
+        if not (increasing is False or increasing is True):
             increasing = bool_of(increasing, "vander", "increasing", 3)
         return composite_products.vander(x, N, increasing)
     except CALL_ERRORS as error:

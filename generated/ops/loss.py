@@ -15,7 +15,7 @@ from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
 from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import recorded, refuse_grad
+from mindtorch.autograd._engine.outputs import recorded, refuse_grad, refuse_out
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.loss import ctc as composite_ctc, loss as composite_loss, pair_losses as composite_pair_losses
@@ -30,7 +30,7 @@ from mindtorch.dispatch.arguments.conversions import (
     ints_of,
     raise_no_overload,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -57,9 +57,9 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
     if state.active_modes and intercepts(nll_loss_forward, input, target, weight, out):
         return call(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
         input_array = input._mt_array
         target_array = target._mt_array
@@ -101,13 +101,11 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
 def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
     if state.active_modes and intercepts(nll_loss_backward, grad_output, input, target, weight, total_weight, out):
-        return call(
-            nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
+        return call_with(nll_loss_backward, locals())
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -115,24 +113,20 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         weight_array = None if weight is None else weight._mt_array
         total_weight_array = total_weight._mt_array
         if out is not None:  # nll_loss_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nll_loss_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _nll_loss_backward_kernels[type(grad_output_array)](
-                    grad_output_array,
-                    input_array,
-                    target_array,
-                    weight_array,
-                    reduction,
-                    ignore_index,
-                    total_weight_array,
-                    out=out_array,
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nll_loss_backward", grad_output, input, out)
+            array = _nll_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                target_array,
+                weight_array,
+                reduction,
+                ignore_index,
+                total_weight_array,
+                out=out_array,
             )
+            return adopt_result(out, array)
         if weight is not None and weight._mt_edge is not None:
             check_constant("nll_loss_backward", "weight", weight)
         if total_weight._mt_edge is not None:
@@ -151,12 +145,10 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
                     save(target) if grad_output_edge else None,
                     save(weight) if grad_output_edge and weight is not None else None,
                 )
-        return wrap(
-            _nll_loss_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
-            ),
-            node,
+        array = _nll_loss_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, nll_loss_backward, locals())
 
@@ -170,9 +162,9 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
             isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
         ):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "nll_loss", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
         if out is not None:  # nll_loss.out
             if IS_METHOD or not isinstance(out, Tensor):
@@ -189,9 +181,9 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
     if state.active_modes and intercepts(nll_loss2d_forward, input, target, weight, out):
         return call(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
         input_array = input._mt_array
         target_array = target._mt_array
@@ -233,13 +225,11 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out=None):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
     if state.active_modes and intercepts(nll_loss2d_backward, grad_output, input, target, weight, total_weight, out):
-        return call(
-            nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
-        )
+        return call_with(nll_loss2d_backward, locals())
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -247,24 +237,20 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         weight_array = None if weight is None else weight._mt_array
         total_weight_array = total_weight._mt_array
         if out is not None:  # nll_loss2d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nll_loss2d_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _nll_loss2d_backward_kernels[type(grad_output_array)](
-                    grad_output_array,
-                    input_array,
-                    target_array,
-                    weight_array,
-                    reduction,
-                    ignore_index,
-                    total_weight_array,
-                    out=out_array,
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nll_loss2d_backward", grad_output, input, out)
+            array = _nll_loss2d_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                target_array,
+                weight_array,
+                reduction,
+                ignore_index,
+                total_weight_array,
+                out=out_array,
             )
+            return adopt_result(out, array)
         if weight is not None and weight._mt_edge is not None:
             check_constant("nll_loss2d_backward", "weight", weight)
         if total_weight._mt_edge is not None:
@@ -283,12 +269,10 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
                     save(target) if grad_output_edge else None,
                     save(weight) if grad_output_edge and weight is not None else None,
                 )
-        return wrap(
-            _nll_loss2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
-            ),
-            node,
+        array = _nll_loss2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, nll_loss2d_backward, locals())
 
@@ -302,9 +286,9 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
             isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
         ):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
         if out is not None:  # nll_loss2d.out
             if IS_METHOD or not isinstance(out, Tensor):
@@ -325,9 +309,9 @@ def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
             isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
         ):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "nll_loss_nd", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
         return composite_loss.nll_loss_nd(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
@@ -343,9 +327,9 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
             isinstance(input, Tensor) and isinstance(target, Tensor) and (weight is None or isinstance(weight, Tensor))
         ):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "cross_entropy_loss", "reduction", 4)
-        if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
+        if not (type(ignore_index) is int and -(2**63) <= ignore_index < 2**63):
             ignore_index = index_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
         if type(label_smoothing) is not float:
             label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
@@ -359,19 +343,16 @@ def mse_loss(input, target, reduction=0, *, out=None):
     if state.active_modes and intercepts(mse_loss, input, target, out):
         return call(mse_loss, input, target, reduction, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "mse_loss", "reduction", 3)
         input_array = input._mt_array
         target_array = target._mt_array
         if out is not None:  # mse_loss.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mse_loss", input, target, out)
-            return adopt_result(
-                out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is target._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mse_loss", input, target, out)
+            array = _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -392,28 +373,19 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     if state.active_modes and intercepts(mse_loss_backward, grad_output, input, target, out):
         return call(mse_loss_backward, grad_output, input, target, reduction, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         if out is not None:  # mse_loss_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                grad_output._mt_edge is not None
-                or input._mt_edge is not None
-                or target._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("mse_loss_backward", grad_output, input, target, out)
-            return adopt_result(
-                out,
-                _mse_loss_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, target_array, reduction, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is target._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mse_loss_backward", grad_output, input, target, out)
+            array = _mse_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, reduction, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is target._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -431,12 +403,10 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
                     save(input) if grad_output_edge else None,
                     save(target) if grad_output_edge else None,
                 )
-        return wrap(
-            _mse_loss_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, reduction
-            ),
-            node,
+        array = _mse_loss_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, reduction
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, mse_loss_backward, locals())
 
@@ -448,7 +418,7 @@ def l1_loss(input, target, reduction=0):
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "l1_loss", "reduction", 3)
         return composite_loss.l1_loss(input, target, reduction)
     except CALL_ERRORS as error:
@@ -460,22 +430,19 @@ def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
     if state.active_modes and intercepts(smooth_l1_loss, input, target, out):
         return call(smooth_l1_loss, input, target, reduction, beta, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
-        if type(beta) is not float:
-            beta = float_of(beta, "smooth_l1_loss", "beta", 4)
+        beta = beta if type(beta) is float else float_of(beta, "smooth_l1_loss", "beta", 4)
         input_array = input._mt_array
         target_array = target._mt_array
         if out is not None:  # smooth_l1_loss.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("smooth_l1_loss", input, target, out)
-            return adopt_result(
-                out,
-                _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array),
+            if IS_METHOD or not (input._mt_edge is target._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "smooth_l1_loss", input, target, out)
+            array = _smooth_l1_loss_kernels[type(input_array)](
+                input_array, target_array, reduction, beta, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -497,30 +464,20 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     if state.active_modes and intercepts(smooth_l1_loss_backward, grad_output, input, target, out):
         return call(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
-        if type(beta) is not float:
-            beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
+        beta = beta if type(beta) is float else float_of(beta, "smooth_l1_loss_backward", "beta", 5)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         if out is not None:  # smooth_l1_loss_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                grad_output._mt_edge is not None
-                or input._mt_edge is not None
-                or target._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
-            return adopt_result(
-                out,
-                _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, target_array, reduction, beta, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is target._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "smooth_l1_loss_backward", grad_output, input, target, out)
+            array = _smooth_l1_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, reduction, beta, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is target._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -535,12 +492,10 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
                 node.beta = beta
                 node.reduction = reduction
                 node._mt_saved = (save(grad_output) if (input_edge or target_edge) else None, save(input), save(target))
-        return wrap(
-            _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, reduction, beta
-            ),
-            node,
+        array = _smooth_l1_loss_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, reduction, beta
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, smooth_l1_loss_backward, locals())
 
@@ -552,33 +507,26 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "huber_loss", "reduction", 3)
-        if type(delta) is not float:
-            delta = float_of(delta, "huber_loss", "delta", 4)
+        delta = delta if type(delta) is float else float_of(delta, "huber_loss", "delta", 4)
         if out is not None:  # huber_loss.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("huber_loss", input, target, out)
+            if IS_METHOD or not (input._mt_edge is target._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "huber_loss", input, target, out)
             return composite_loss.huber_loss_out(input, target, reduction, delta, out=out)
-        node = None
-        if (
-            not (input._mt_edge is target._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, target))
-        ):
+        if not (input._mt_edge is target._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             target_edge = target._mt_edge or edge_of(target)
-            if input_edge is not None or target_edge is not None:
+            if (input_edge is not None or target_edge is not None) and not (
+                state.active_modes and looks_inside(input, target)
+            ):
                 node = nodes.HuberLossBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, target_edge or None)
                 node.reduction = reduction
                 node.delta = delta
                 node._mt_saved = (save(input), save(target))
-        if node is not None:
-            return recorded(node, composite_loss.huber_loss, input, target, reduction, delta)
+                return recorded(node, composite_loss.huber_loss, input, target, reduction, delta)
         return composite_loss.huber_loss(input, target, reduction, delta)
     except CALL_ERRORS as error:
         return failed(error, huber_loss, locals())
@@ -591,10 +539,9 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
     try:
         if not (isinstance(grad_output, Tensor) and isinstance(input, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "huber_loss_backward", "reduction", 4)
-        if type(delta) is not float:
-            delta = float_of(delta, "huber_loss_backward", "delta", 5)
+        delta = delta if type(delta) is float else float_of(delta, "huber_loss_backward", "delta", 5)
         return composite_loss.huber_loss_backward(grad_output, input, target, reduction, delta)
     except CALL_ERRORS as error:
         return failed(error, huber_loss_backward, locals())
@@ -605,23 +552,19 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
     if state.active_modes and intercepts(binary_cross_entropy, input, target, weight, out):
         return call(binary_cross_entropy, input, target, weight, reduction, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         if out is not None:  # binary_cross_entropy.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("binary_cross_entropy", input, target, out)
-            return adopt_result(
-                out,
-                _binary_cross_entropy_kernels[type(input_array)](
-                    input_array, target_array, weight_array, reduction, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is target._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "binary_cross_entropy", input, target, out)
+            array = _binary_cross_entropy_kernels[type(input_array)](
+                input_array, target_array, weight_array, reduction, out=out_array
             )
+            return adopt_result(out, array)
         if weight is not None and weight._mt_edge is not None:
             check_constant("binary_cross_entropy", "weight", weight)
         node = None
@@ -638,9 +581,8 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
                     save(target) if input_edge else None,
                     save(weight) if weight is not None else None,
                 )
-        return wrap(
-            _binary_cross_entropy_kernels[type(input_array)](input_array, target_array, weight_array, reduction), node
-        )
+        array = _binary_cross_entropy_kernels[type(input_array)](input_array, target_array, weight_array, reduction)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, binary_cross_entropy, locals())
 
@@ -650,29 +592,20 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
     if state.active_modes and intercepts(binary_cross_entropy_backward, grad_output, input, target, weight, out):
         return call(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         target_array = target._mt_array
         weight_array = None if weight is None else weight._mt_array
         if out is not None:  # binary_cross_entropy_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                grad_output._mt_edge is not None
-                or input._mt_edge is not None
-                or target._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
-            return adopt_result(
-                out,
-                _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is target._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "binary_cross_entropy_backward", grad_output, input, target, out)
+            array = _binary_cross_entropy_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
             )
+            return adopt_result(out, array)
         if weight is not None and weight._mt_edge is not None:
             check_constant("binary_cross_entropy_backward", "weight", weight)
         node = None
@@ -693,12 +626,10 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
                     save(target) if (grad_output_edge or input_edge) else None,
                     save(weight) if weight is not None else None,
                 )
-        return wrap(
-            _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, target_array, weight_array, reduction
-            ),
-            node,
+        array = _binary_cross_entropy_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, target_array, weight_array, reduction
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, binary_cross_entropy_backward, locals())
 
@@ -708,7 +639,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     if state.active_modes and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
         return call(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
     try:
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
         input_array = input._mt_array
         target_array = target._mt_array
@@ -733,12 +664,10 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
                     save(target) if input_edge else None,
                     save(weight) if weight is not None else None,
                 )
-        return wrap(
-            _binary_cross_entropy_with_logits_kernels[type(input_array)](
-                input_array, target_array, weight_array, pos_weight_array, reduction
-            ),
-            node,
+        array = _binary_cross_entropy_with_logits_kernels[type(input_array)](
+            input_array, target_array, weight_array, pos_weight_array, reduction
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, binary_cross_entropy_with_logits, locals())
 
@@ -748,13 +677,12 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
     if state.active_modes and intercepts(_ctc_loss_default, log_probs, targets):
         return call(_ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     try:
-        if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
+        if not (type(input_lengths) is tuple and (not input_lengths or type(input_lengths[0]) is int)):
             input_lengths = ints_of(input_lengths, "_ctc_loss", "input_lengths", 3)
-        if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
+        if not (type(target_lengths) is tuple and (not target_lengths or type(target_lengths[0]) is int)):
             target_lengths = ints_of(target_lengths, "_ctc_loss", "target_lengths", 4)
-        if type(blank) is not int or not -(2**63) <= blank < 2**63:
-            blank = int_of(blank, "_ctc_loss", "blank", 5)
-        if zero_infinity is not False and zero_infinity is not True:
+        blank = blank if type(blank) is int and -(2**63) <= blank < 2**63 else int_of(blank, "_ctc_loss", "blank", 5)
+        if not (zero_infinity is False or zero_infinity is True):
             zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
@@ -786,9 +714,8 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
     if state.active_modes and intercepts(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     try:
-        if type(blank) is not int or not -(2**63) <= blank < 2**63:
-            blank = int_of(blank, "_ctc_loss", "blank", 5)
-        if zero_infinity is not False and zero_infinity is not True:
+        blank = blank if type(blank) is int and -(2**63) <= blank < 2**63 else int_of(blank, "_ctc_loss", "blank", 5)
+        if not (zero_infinity is False or zero_infinity is True):
             zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
         log_probs_array = log_probs._mt_array
         targets_array = targets._mt_array
@@ -816,20 +743,12 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
 
 
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
-    """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)
-    _ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)
-    _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False)
-    """
+    """_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False)"""
     if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
         return _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
         return _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    return raise_no_overload(
-        _ctc_loss,
-        (_ctc_loss_Tensor, _ctc_loss_default),
-        (log_probs, targets, input_lengths, target_lengths, blank, zero_infinity),
-        {},
-    )
+    return raise_no_overload(_ctc_loss, (_ctc_loss_Tensor, _ctc_loss_default), locals())
 
 
 def _ctc_loss_backward_default(
@@ -839,26 +758,15 @@ def _ctc_loss_backward_default(
     if state.active_modes and intercepts(
         _ctc_loss_backward_default, grad, log_probs, targets, neg_log_likelihood, log_alpha
     ):
-        return call(
-            _ctc_loss_backward_default,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
+        return call_with(_ctc_loss_backward_default, locals())
     try:
-        if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
+        if not (type(input_lengths) is tuple and (not input_lengths or type(input_lengths[0]) is int)):
             input_lengths = ints_of(input_lengths, "_ctc_loss_backward", "input_lengths", 4)
-        if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
+        if not (type(target_lengths) is tuple and (not target_lengths or type(target_lengths[0]) is int)):
             target_lengths = ints_of(target_lengths, "_ctc_loss_backward", "target_lengths", 5)
-        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+        if not (type(blank) is int and -(2**63) <= blank < 2**63):
             blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
-        if zero_infinity is not False and zero_infinity is not True:
+        if not (zero_infinity is False or zero_infinity is True):
             zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
         grad_array = grad._mt_array
         log_probs_array = log_probs._mt_array
@@ -888,20 +796,18 @@ def _ctc_loss_backward_default(
                     log_alpha_edge or None,
                 )
                 node.op = "aten::_ctc_loss_backward"
-        return wrap(
-            __ctc_loss_backward_default_kernels[type(grad_array)](
-                grad_array,
-                log_probs_array,
-                targets_array,
-                input_lengths,
-                target_lengths,
-                neg_log_likelihood_array,
-                log_alpha_array,
-                blank,
-                zero_infinity,
-            ),
-            node,
+        array = __ctc_loss_backward_default_kernels[type(grad_array)](
+            grad_array,
+            log_probs_array,
+            targets_array,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood_array,
+            log_alpha_array,
+            blank,
+            zero_infinity,
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _ctc_loss_backward_default, locals())
 
@@ -920,22 +826,11 @@ def _ctc_loss_backward_Tensor(
         neg_log_likelihood,
         log_alpha,
     ):
-        return call(
-            _ctc_loss_backward_Tensor,
-            grad,
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood,
-            log_alpha,
-            blank,
-            zero_infinity,
-        )
+        return call_with(_ctc_loss_backward_Tensor, locals())
     try:
-        if type(blank) is not int or not -(2**63) <= blank < 2**63:
+        if not (type(blank) is int and -(2**63) <= blank < 2**63):
             blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
-        if zero_infinity is not False and zero_infinity is not True:
+        if not (zero_infinity is False or zero_infinity is True):
             zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
         grad_array = grad._mt_array
         log_probs_array = log_probs._mt_array
@@ -967,20 +862,18 @@ def _ctc_loss_backward_Tensor(
                     log_alpha_edge or None,
                 )
                 node.op = "aten::_ctc_loss_backward"
-        return wrap(
-            __ctc_loss_backward_Tensor_kernels[type(grad_array)](
-                grad_array,
-                log_probs_array,
-                targets_array,
-                input_lengths_array,
-                target_lengths_array,
-                neg_log_likelihood_array,
-                log_alpha_array,
-                blank,
-                zero_infinity,
-            ),
-            node,
+        array = __ctc_loss_backward_Tensor_kernels[type(grad_array)](
+            grad_array,
+            log_probs_array,
+            targets_array,
+            input_lengths_array,
+            target_lengths_array,
+            neg_log_likelihood_array,
+            log_alpha_array,
+            blank,
+            zero_infinity,
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _ctc_loss_backward_Tensor, locals())
 
@@ -988,10 +881,7 @@ def _ctc_loss_backward_Tensor(
 def _ctc_loss_backward(
     grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
 ):
-    """_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
-    _ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor
-    _ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False)
-    """
+    """_ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False)"""
     if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
         return _ctc_loss_backward_Tensor(
             grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
@@ -1000,32 +890,24 @@ def _ctc_loss_backward(
         return _ctc_loss_backward_default(
             grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
         )
-    return raise_no_overload(
-        _ctc_loss_backward,
-        (_ctc_loss_backward_Tensor, _ctc_loss_backward_default),
-        (grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity),
-        {},
-    )
+    return raise_no_overload(_ctc_loss_backward, (_ctc_loss_backward_Tensor, _ctc_loss_backward_default), locals())
 
 
 def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
     if state.active_modes and intercepts(ctc_loss_IntList, log_probs, targets):
-        return call(
-            ctc_loss_IntList, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
-        )
+        return call_with(ctc_loss_IntList, locals())
     try:
         if not (isinstance(log_probs, Tensor) and isinstance(targets, Tensor)):
             raise NotATensor
-        if type(input_lengths) is not tuple or input_lengths and type(input_lengths[0]) is not int:
+        if not (type(input_lengths) is tuple and (not input_lengths or type(input_lengths[0]) is int)):
             input_lengths = ints_of(input_lengths, "ctc_loss", "input_lengths", 3)
-        if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
+        if not (type(target_lengths) is tuple and (not target_lengths or type(target_lengths[0]) is int)):
             target_lengths = ints_of(target_lengths, "ctc_loss", "target_lengths", 4)
-        if type(blank) is not int or not -(2**63) <= blank < 2**63:
-            blank = int_of(blank, "ctc_loss", "blank", 5)
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        blank = blank if type(blank) is int and -(2**63) <= blank < 2**63 else int_of(blank, "ctc_loss", "blank", 5)
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "ctc_loss", "reduction", 6)
-        if zero_infinity is not False and zero_infinity is not True:
+        if not (zero_infinity is False or zero_infinity is True):
             zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
         return composite_ctc.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
@@ -1046,11 +928,10 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
             and isinstance(target_lengths, Tensor)
         ):
             raise NotATensor
-        if type(blank) is not int or not -(2**63) <= blank < 2**63:
-            blank = int_of(blank, "ctc_loss", "blank", 5)
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        blank = blank if type(blank) is int and -(2**63) <= blank < 2**63 else int_of(blank, "ctc_loss", "blank", 5)
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "ctc_loss", "reduction", 6)
-        if zero_infinity is not False and zero_infinity is not True:
+        if not (zero_infinity is False or zero_infinity is True):
             zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
         return composite_ctc.ctc_loss_tensor(
             log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
@@ -1060,20 +941,12 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
-    """ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor
-    ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor
-    ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False)
-    """
+    """ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False)"""
     if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
         return ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
     if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
         return ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
-    return raise_no_overload(
-        ctc_loss,
-        (ctc_loss_Tensor, ctc_loss_IntList),
-        (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
-        {},
-    )
+    return raise_no_overload(ctc_loss, (ctc_loss_Tensor, ctc_loss_IntList), locals())
 
 
 def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
@@ -1083,9 +956,8 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if type(margin) is not float:
-            margin = float_of(margin, "hinge_embedding_loss", "margin", 3)
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        margin = margin if type(margin) is float else float_of(margin, "hinge_embedding_loss", "margin", 3)
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
         return composite_pair_losses.hinge_embedding_loss(input, target, margin, reduction)
     except CALL_ERRORS as error:
@@ -1099,9 +971,8 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
     try:
         if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if type(margin) is not float:
-            margin = float_of(margin, "margin_ranking_loss", "margin", 4)
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        margin = margin if type(margin) is float else float_of(margin, "margin_ranking_loss", "margin", 4)
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "margin_ranking_loss", "reduction", 5)
         return composite_pair_losses.margin_ranking_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
@@ -1115,9 +986,8 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
     try:
         if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if type(margin) is not float:
-            margin = float_of(margin, "cosine_embedding_loss", "margin", 4)
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        margin = margin if type(margin) is float else float_of(margin, "cosine_embedding_loss", "margin", 4)
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "cosine_embedding_loss", "reduction", 5)
         return composite_pair_losses.cosine_embedding_loss(input1, input2, target, margin, reduction)
     except CALL_ERRORS as error:
@@ -1131,15 +1001,11 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
     try:
         if not (isinstance(anchor, Tensor) and isinstance(positive, Tensor) and isinstance(negative, Tensor)):
             raise NotATensor
-        if type(margin) is not float:
-            margin = float_of(margin, "triplet_margin_loss", "margin", 4)
-        if type(p) is not float:
-            p = float_of(p, "triplet_margin_loss", "p", 5)
-        if type(eps) is not float:
-            eps = float_of(eps, "triplet_margin_loss", "eps", 6)
-        if swap is not False and swap is not True:
-            swap = bool_of(swap, "triplet_margin_loss", "swap", 7)
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        margin = margin if type(margin) is float else float_of(margin, "triplet_margin_loss", "margin", 4)
+        p = p if type(p) is float else float_of(p, "triplet_margin_loss", "p", 5)
+        eps = eps if type(eps) is float else float_of(eps, "triplet_margin_loss", "eps", 6)
+        swap = swap if swap is False or swap is True else bool_of(swap, "triplet_margin_loss", "swap", 7)
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "triplet_margin_loss", "reduction", 8)
         return composite_pair_losses.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
     except CALL_ERRORS as error:
@@ -1153,13 +1019,11 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if log_input is not False and log_input is not True:
+        if not (log_input is False or log_input is True):
             log_input = bool_of(log_input, "poisson_nll_loss", "log_input", 3)
-        if full is not False and full is not True:
-            full = bool_of(full, "poisson_nll_loss", "full", 4)
-        if type(eps) is not float:
-            eps = float_of(eps, "poisson_nll_loss", "eps", 5)
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        full = full if full is False or full is True else bool_of(full, "poisson_nll_loss", "full", 4)
+        eps = eps if type(eps) is float else float_of(eps, "poisson_nll_loss", "eps", 5)
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
         return composite_pair_losses.poisson_nll_loss(input, target, log_input, full, eps, reduction)
     except CALL_ERRORS as error:
@@ -1173,9 +1037,9 @@ def kl_div(input, target, reduction=0, *, log_target=False):
     try:
         if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
             raise NotATensor
-        if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        if not (type(reduction) is int and -(2**63) <= reduction < 2**63):
             reduction = int_of(reduction, "kl_div", "reduction", 3)
-        if log_target is not False and log_target is not True:
+        if not (log_target is False or log_target is True):
             log_target = bool_of(log_target, "kl_div", "log_target")
         return composite_loss.kl_div(input, target, reduction, log_target=log_target)
     except CALL_ERRORS as error:

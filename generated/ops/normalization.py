@@ -32,9 +32,9 @@ from mindtorch.dispatch.arguments.conversions import (
     int_of,
     ints_of,
     overload_for,
-    raise_no_overload,
+    raise_unmatched,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -50,12 +50,10 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     if state.active_modes and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var, out):
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     try:
-        if training is not False and training is not True:
+        if not (training is False or training is True):
             training = bool_of(training, "native_batch_norm", "training", 6)
-        if type(momentum) is not float:
-            momentum = float_of(momentum, "native_batch_norm", "momentum", 7)
-        if type(eps) is not float:
-            eps = float_of(eps, "native_batch_norm", "eps", 8)
+        momentum = momentum if type(momentum) is float else float_of(momentum, "native_batch_norm", "momentum", 7)
+        eps = eps if type(eps) is float else float_of(eps, "native_batch_norm", "eps", 8)
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
         bias_array = None if bias is None else bias._mt_array
@@ -125,24 +123,10 @@ def native_batch_norm_backward(
     if state.active_modes and intercepts(
         native_batch_norm_backward, grad_out, input, weight, running_mean, running_var, save_mean, save_invstd
     ):
-        return call(
-            native_batch_norm_backward,
-            grad_out,
-            input,
-            weight,
-            running_mean,
-            running_var,
-            save_mean,
-            save_invstd,
-            train,
-            eps,
-            output_mask,
-        )
+        return call_with(native_batch_norm_backward, locals())
     try:
-        if train is not False and train is not True:
-            train = bool_of(train, "native_batch_norm_backward", "train", 8)
-        if type(eps) is not float:
-            eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
+        train = train if train is False or train is True else bool_of(train, "native_batch_norm_backward", "train", 8)
+        eps = eps if type(eps) is float else float_of(eps, "native_batch_norm_backward", "eps", 9)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
         grad_out_array = grad_out._mt_array
@@ -217,13 +201,10 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
             and (running_var is None or isinstance(running_var, Tensor))
         ):
             raise NotATensor
-        if training is not False and training is not True:
-            training = bool_of(training, "batch_norm", "training", 6)
-        if type(momentum) is not float:
-            momentum = float_of(momentum, "batch_norm", "momentum", 7)
-        if type(eps) is not float:
-            eps = float_of(eps, "batch_norm", "eps", 8)
-        if cudnn_enabled is not False and cudnn_enabled is not True:
+        training = training if training is False or training is True else bool_of(training, "batch_norm", "training", 6)
+        momentum = momentum if type(momentum) is float else float_of(momentum, "batch_norm", "momentum", 7)
+        eps = eps if type(eps) is float else float_of(eps, "batch_norm", "eps", 8)
+        if not (cudnn_enabled is False or cudnn_enabled is True):
             cudnn_enabled = bool_of(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
         return composite_normalization.batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
@@ -237,10 +218,9 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     if state.active_modes and intercepts(native_layer_norm, input, weight, bias):
         return call(native_layer_norm, input, normalized_shape, weight, bias, eps)
     try:
-        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+        if not (type(normalized_shape) is tuple and (not normalized_shape or type(normalized_shape[0]) is int)):
             normalized_shape = ints_of(normalized_shape, "native_layer_norm", "normalized_shape", 2)
-        if type(eps) is not float:
-            eps = float_of(eps, "native_layer_norm", "eps", 5)
+        eps = eps if type(eps) is float else float_of(eps, "native_layer_norm", "eps", 5)
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
         bias_array = None if bias is None else bias._mt_array
@@ -279,11 +259,9 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
     """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
     if state.active_modes and intercepts(native_layer_norm_backward, grad_out, input, mean, rstd, weight, bias):
-        return call(
-            native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
-        )
+        return call_with(native_layer_norm_backward, locals())
     try:
-        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+        if not (type(normalized_shape) is tuple and (not normalized_shape or type(normalized_shape[0]) is int)):
             normalized_shape = ints_of(normalized_shape, "native_layer_norm_backward", "normalized_shape", 3)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
@@ -340,11 +318,10 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
             and (bias is None or isinstance(bias, Tensor))
         ):
             raise NotATensor
-        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+        if not (type(normalized_shape) is tuple and (not normalized_shape or type(normalized_shape[0]) is int)):
             normalized_shape = ints_of(normalized_shape, "layer_norm", "normalized_shape", 2)
-        if type(eps) is not float:
-            eps = float_of(eps, "layer_norm", "eps", 5)
-        if cudnn_enable is not False and cudnn_enable is not True:
+        eps = eps if type(eps) is float else float_of(eps, "layer_norm", "eps", 5)
+        if not (cudnn_enable is False or cudnn_enable is True):
             cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
         return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
     except CALL_ERRORS as error:
@@ -354,9 +331,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     """instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
     if state.active_modes and intercepts(instance_norm, input, weight, bias, running_mean, running_var):
-        return call(
-            instance_norm, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
-        )
+        return call_with(instance_norm, locals())
     try:
         if not (
             isinstance(input, Tensor)
@@ -366,13 +341,11 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
             and (running_var is None or isinstance(running_var, Tensor))
         ):
             raise NotATensor
-        if use_input_stats is not False and use_input_stats is not True:
+        if not (use_input_stats is False or use_input_stats is True):
             use_input_stats = bool_of(use_input_stats, "instance_norm", "use_input_stats", 6)
-        if type(momentum) is not float:
-            momentum = float_of(momentum, "instance_norm", "momentum", 7)
-        if type(eps) is not float:
-            eps = float_of(eps, "instance_norm", "eps", 8)
-        if cudnn_enabled is not False and cudnn_enabled is not True:
+        momentum = momentum if type(momentum) is float else float_of(momentum, "instance_norm", "momentum", 7)
+        eps = eps if type(eps) is float else float_of(eps, "instance_norm", "eps", 8)
+        if not (cudnn_enabled is False or cudnn_enabled is True):
             cudnn_enabled = bool_of(cudnn_enabled, "instance_norm", "cudnn_enabled", 9)
         return composite_normalization.instance_norm(
             input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
@@ -392,30 +365,23 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
             and (bias is None or isinstance(bias, Tensor))
         ):
             raise NotATensor
-        if type(N) is not int or not -(2**63) <= N < 2**63:
-            N = index_of(N, "native_group_norm", "N", 4)
-        if type(C) is not int or not -(2**63) <= C < 2**63:
-            C = index_of(C, "native_group_norm", "C", 5)
-        if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
-            HxW = index_of(HxW, "native_group_norm", "HxW", 6)
-        if type(group) is not int or not -(2**63) <= group < 2**63:
+        N = N if type(N) is int and -(2**63) <= N < 2**63 else index_of(N, "native_group_norm", "N", 4)
+        C = C if type(C) is int and -(2**63) <= C < 2**63 else index_of(C, "native_group_norm", "C", 5)
+        HxW = HxW if type(HxW) is int and -(2**63) <= HxW < 2**63 else index_of(HxW, "native_group_norm", "HxW", 6)
+        if not (type(group) is int and -(2**63) <= group < 2**63):
             group = int_of(group, "native_group_norm", "group", 7)
-        if type(eps) is not float:
-            eps = float_of(eps, "native_group_norm", "eps", 8)
-        node = None
+        eps = eps if type(eps) is float else float_of(eps, "native_group_norm", "eps", 8)
         if (
-            (
-                input._mt_edge is not None
-                or (weight is not None and weight._mt_edge is not None)
-                or (bias is not None and bias._mt_edge is not None)
-            )
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, weight, bias))
-        ):
+            input._mt_edge is not None
+            or (weight is not None and weight._mt_edge is not None)
+            or (bias is not None and bias._mt_edge is not None)
+        ) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
             bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-            if input_edge is not None or weight_edge is not None or bias_edge is not None:
+            if (input_edge is not None or weight_edge is not None or bias_edge is not None) and not (
+                state.active_modes and looks_inside(input, weight, bias)
+            ):
                 node = nodes.NativeGroupNormBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
@@ -424,22 +390,21 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
                 node.HxW = HxW
                 node.group = group
                 node._mt_saved = (save(input), save(weight) if weight is not None else None)
-        if node is not None:
-            result0, result1, result2 = recorded_outputs(
-                node,
-                (True, True, True),
-                composite_native_norms.native_group_norm,
-                input,
-                weight,
-                bias,
-                N,
-                C,
-                HxW,
-                group,
-                eps,
-            )
-            node._mt_saved += (save_output(node, result1), save_output(node, result2))
-            return (result0, result1, result2)
+                result0, result1, result2 = recorded_outputs(
+                    node,
+                    (True, True, True),
+                    composite_native_norms.native_group_norm,
+                    input,
+                    weight,
+                    bias,
+                    N,
+                    C,
+                    HxW,
+                    group,
+                    eps,
+                )
+                node._mt_saved += (save_output(node, result1), save_output(node, result2))
+                return (result0, result1, result2)
         return composite_native_norms.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     except CALL_ERRORS as error:
         return failed(error, native_group_norm, locals())
@@ -458,13 +423,11 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
             and (weight is None or isinstance(weight, Tensor))
         ):
             raise NotATensor
-        if type(N) is not int or not -(2**63) <= N < 2**63:
-            N = index_of(N, "native_group_norm_backward", "N", 6)
-        if type(C) is not int or not -(2**63) <= C < 2**63:
-            C = index_of(C, "native_group_norm_backward", "C", 7)
-        if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
+        N = N if type(N) is int and -(2**63) <= N < 2**63 else index_of(N, "native_group_norm_backward", "N", 6)
+        C = C if type(C) is int and -(2**63) <= C < 2**63 else index_of(C, "native_group_norm_backward", "C", 7)
+        if not (type(HxW) is int and -(2**63) <= HxW < 2**63):
             HxW = index_of(HxW, "native_group_norm_backward", "HxW", 8)
-        if type(group) is not int or not -(2**63) <= group < 2**63:
+        if not (type(group) is int and -(2**63) <= group < 2**63):
             group = int_of(group, "native_group_norm_backward", "group", 9)
         if len(output_mask) != 3:
             raise wrong_length(output_mask, 3)
@@ -480,9 +443,7 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
     if state.active_modes and intercepts(
         _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var
     ):
-        return call(
-            _native_batch_norm_legit_default, input, weight, bias, running_mean, running_var, training, momentum, eps
-        )
+        return call_with(_native_batch_norm_legit_default, locals())
     try:
         if not (
             isinstance(input, Tensor)
@@ -492,12 +453,11 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
             and isinstance(running_var, Tensor)
         ):
             raise NotATensor
-        if training is not False and training is not True:
+        if not (training is False or training is True):
             training = bool_of(training, "_native_batch_norm_legit", "training", 6)
         if type(momentum) is not float:
             momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 7)
-        if type(eps) is not float:
-            eps = float_of(eps, "_native_batch_norm_legit", "eps", 8)
+        eps = eps if type(eps) is float else float_of(eps, "_native_batch_norm_legit", "eps", 8)
         if running_mean._mt_edge is not None:
             check_constant("_native_batch_norm_legit", "running_mean", running_mean)
         if running_var._mt_edge is not None:
@@ -518,27 +478,24 @@ def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, e
             and (bias is None or isinstance(bias, Tensor))
         ):
             raise NotATensor
-        if training is not False and training is not True:
+        if not (training is False or training is True):
             training = bool_of(training, "_native_batch_norm_legit", "training", 4)
         if type(momentum) is not float:
             momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 5)
-        if type(eps) is not float:
-            eps = float_of(eps, "_native_batch_norm_legit", "eps", 6)
+        eps = eps if type(eps) is float else float_of(eps, "_native_batch_norm_legit", "eps", 6)
         return ops.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
     except CALL_ERRORS as error:
         return failed(error, _native_batch_norm_legit_no_stats, locals())
 
 
 def _native_batch_norm_legit(*args, **kwargs):
-    """_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
-    _native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
-    _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    """_native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)
     _native_batch_norm_legit(input, weight, bias, training, momentum, eps)
     """
     overload = overload_for((_native_batch_norm_legit_default, _native_batch_norm_legit_no_stats), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         _native_batch_norm_legit, (_native_batch_norm_legit_default, _native_batch_norm_legit_no_stats), args, kwargs
     )
 
@@ -556,10 +513,8 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
             and isinstance(running_var, Tensor)
         ):
             raise NotATensor
-        if type(momentum) is not float:
-            momentum = float_of(momentum, "_batch_norm_with_update", "momentum", 6)
-        if type(eps) is not float:
-            eps = float_of(eps, "_batch_norm_with_update", "eps", 7)
+        momentum = momentum if type(momentum) is float else float_of(momentum, "_batch_norm_with_update", "momentum", 6)
+        eps = eps if type(eps) is float else float_of(eps, "_batch_norm_with_update", "eps", 7)
         if running_mean._mt_edge is not None:
             check_constant("_batch_norm_with_update", "running_mean", running_mean)
         if running_var._mt_edge is not None:
@@ -588,8 +543,7 @@ def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, runn
             raise NotATensor
         if type(momentum) is not float:
             momentum = float_of(momentum, "_native_batch_norm_legit_no_training", "momentum", 6)
-        if type(eps) is not float:
-            eps = float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
+        eps = eps if type(eps) is float else float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
         return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
     except CALL_ERRORS as error:
         return failed(error, _native_batch_norm_legit_no_training, locals())
@@ -604,10 +558,8 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
     try:
         if not isinstance(v, Tensor):
             raise NotATensor
-        if type(pow) is not int or not -(2**63) <= pow < 2**63:
-            pow = int_of(pow, "norm_except_dim", "pow", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "norm_except_dim", "dim", 3)
+        pow = pow if type(pow) is int and -(2**63) <= pow < 2**63 else int_of(pow, "norm_except_dim", "pow", 2)
+        dim = dim if type(dim) is int else int_of(dim, "norm_except_dim", "dim", 3)
         return composite_native_norms.norm_except_dim(v, pow, dim)
     except CALL_ERRORS as error:
         return failed(error, norm_except_dim, locals())
@@ -624,11 +576,10 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
             and (bias is None or isinstance(bias, Tensor))
         ):
             raise NotATensor
-        if type(num_groups) is not int or not -(2**63) <= num_groups < 2**63:
+        if not (type(num_groups) is int and -(2**63) <= num_groups < 2**63):
             num_groups = int_of(num_groups, "group_norm", "num_groups", 2)
-        if type(eps) is not float:
-            eps = float_of(eps, "group_norm", "eps", 5)
-        if cudnn_enabled is not False and cudnn_enabled is not True:
+        eps = eps if type(eps) is float else float_of(eps, "group_norm", "eps", 5)
+        if not (cudnn_enabled is False or cudnn_enabled is True):
             cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
         return composite_normalization.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
     except CALL_ERRORS as error:
@@ -642,10 +593,9 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     try:
         if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
             raise NotATensor
-        if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
+        if not (type(normalized_shape) is tuple and (not normalized_shape or type(normalized_shape[0]) is int)):
             normalized_shape = ints_of(normalized_shape, "rms_norm", "normalized_shape", 2)
-        if eps is not None and type(eps) is not float:
-            eps = float_of(eps, "rms_norm", "eps", 4)
+        eps = eps if eps is None or type(eps) is float else float_of(eps, "rms_norm", "eps", 4)
         return composite_normalization.rms_norm(input, normalized_shape, weight, eps)
     except CALL_ERRORS as error:
         return failed(error, rms_norm, locals())

@@ -10,9 +10,9 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written
+from mindtorch.autograd._engine.history import check_inplace, edges_of, written
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
@@ -22,31 +22,14 @@ __adamw_step__kernels = kernel_table("_adamw_step_")
 def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, beta1, beta2, weight_decay, eps):
     """_adamw_step_(Tensor(a!) self, Tensor exp_avg, Tensor exp_avg_sq, Tensor? max_exp_avg_sq, Tensor gradient, Tensor step, float lr, float beta1, float beta2, float weight_decay, float eps) -> Tensor(a!)"""
     if state.active_modes and intercepts(_adamw_step_, input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step):
-        return call(
-            _adamw_step_,
-            input,
-            exp_avg,
-            exp_avg_sq,
-            max_exp_avg_sq,
-            gradient,
-            step,
-            lr,
-            beta1,
-            beta2,
-            weight_decay,
-            eps,
-        )
+        return call_with(_adamw_step_, locals())
     try:
-        if type(lr) is not float:
-            lr = float_of(lr, "_adamw_step_", "lr", 7)
-        if type(beta1) is not float:
-            beta1 = float_of(beta1, "_adamw_step_", "beta1", 8)
-        if type(beta2) is not float:
-            beta2 = float_of(beta2, "_adamw_step_", "beta2", 9)
+        lr = lr if type(lr) is float else float_of(lr, "_adamw_step_", "lr", 7)
+        beta1 = beta1 if type(beta1) is float else float_of(beta1, "_adamw_step_", "beta1", 8)
+        beta2 = beta2 if type(beta2) is float else float_of(beta2, "_adamw_step_", "beta2", 9)
         if type(weight_decay) is not float:
             weight_decay = float_of(weight_decay, "_adamw_step_", "weight_decay", 10)
-        if type(eps) is not float:
-            eps = float_of(eps, "_adamw_step_", "eps", 11)
+        eps = eps if type(eps) is float else float_of(eps, "_adamw_step_", "eps", 11)
         input_array = input._mt_array
         exp_avg_array = exp_avg._mt_array
         exp_avg_sq_array = exp_avg_sq._mt_array
@@ -79,8 +62,7 @@ def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr,
             weight_decay,
             eps,
         )
-        mark_written(input)
-        return input
+        return written(input)
     except CALL_ERRORS as error:
         return failed(error, _adamw_step_, locals())
 

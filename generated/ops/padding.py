@@ -14,7 +14,7 @@ from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import padding as nodes
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import refuse_grad
+from mindtorch.autograd._engine.outputs import refuse_out
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.padding import padding as composite_padding
@@ -52,10 +52,9 @@ def constant_pad_nd(input, pad, value=0):
     if state.active_modes and intercepts(constant_pad_nd, input):
         return call(constant_pad_nd, input, pad, value)
     try:
-        if type(pad) is not tuple or pad and type(pad[0]) is not int:
+        if not (type(pad) is tuple and (not pad or type(pad[0]) is int)):
             pad = ints_of(pad, "constant_pad_nd", "pad", 2)
-        if type(value) is not int and type(value) is not float:
-            value = scalar_of(value, "constant_pad_nd", "value", 3)
+        value = value if type(value) is int or type(value) is float else scalar_of(value, "constant_pad_nd", "value", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -76,12 +75,9 @@ def pad(input, pad, mode="constant", value=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(pad) is not tuple or pad and type(pad[0]) is not int:
-            pad = ints_of(pad, "pad", "pad", 2)
-        if type(mode) is not str:
-            mode = str_of(mode, "pad", "mode", 3)
-        if value is not None and type(value) is not float:
-            value = float_of(value, "pad", "value", 4)
+        pad = pad if type(pad) is tuple and (not pad or type(pad[0]) is int) else ints_of(pad, "pad", "pad", 2)
+        mode = mode if type(mode) is str else str_of(mode, "pad", "mode", 3)
+        value = value if value is None or type(value) is float else float_of(value, "pad", "value", 4)
         return composite_padding.pad(input, pad, mode, value)
     except CALL_ERRORS as error:
         return failed(error, _pad, locals())
@@ -101,11 +97,9 @@ def reflection_pad1d(input, padding, *, out=None):
             padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
         input_array = input._mt_array
         if out is not None:  # reflection_pad1d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("reflection_pad1d", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "reflection_pad1d", input, out)
             return adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -140,9 +134,8 @@ def reflection_pad1d_backward(grad_output, input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.padding = padding
-        return wrap(
-            _reflection_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
-        )
+        array = _reflection_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, reflection_pad1d_backward, locals())
 
@@ -190,9 +183,8 @@ def reflection_pad2d_backward(grad_output, input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.padding = padding
-        return wrap(
-            _reflection_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
-        )
+        array = _reflection_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, reflection_pad2d_backward, locals())
 
@@ -240,9 +232,8 @@ def reflection_pad3d_backward(grad_output, input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.padding = padding
-        return wrap(
-            _reflection_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
-        )
+        array = _reflection_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, reflection_pad3d_backward, locals())
 
@@ -258,11 +249,9 @@ def replication_pad1d(input, padding, *, out=None):
             padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
         input_array = input._mt_array
         if out is not None:  # replication_pad1d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("replication_pad1d", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "replication_pad1d", input, out)
             return adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -297,9 +286,8 @@ def replication_pad1d_backward(grad_output, input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.padding = padding
-        return wrap(
-            _replication_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
-        )
+        array = _replication_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, replication_pad1d_backward, locals())
 
@@ -347,9 +335,8 @@ def replication_pad2d_backward(grad_output, input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.padding = padding
-        return wrap(
-            _replication_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
-        )
+        array = _replication_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, replication_pad2d_backward, locals())
 
@@ -397,9 +384,8 @@ def replication_pad3d_backward(grad_output, input, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.padding = padding
-        return wrap(
-            _replication_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
-        )
+        array = _replication_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, replication_pad3d_backward, locals())
 

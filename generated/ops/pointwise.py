@@ -14,9 +14,9 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase, refuse_complex
+from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase, refuse_complex, written
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import record_refusal, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.outputs import record_refusal, refuse_grad, refuse_out, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.pointwise import pointwise as composite_pointwise
@@ -87,11 +87,9 @@ def angle(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # angle.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("angle", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "angle", input, out)
             return adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -132,7 +130,7 @@ def conj_physical(input, *, out=None):
     if out is not None:  # conj_physical.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(conj_physical, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("conj_physical", input, out)
         return composite_pointwise.conj_physical_out(input, out=out)
     return ops._conj_physical(input) if input.is_complex() else input
@@ -154,11 +152,9 @@ def exp(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # exp.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("exp", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "exp", input, out)
             return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -205,11 +201,9 @@ def expm1(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # expm1.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("expm1", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "expm1", input, out)
             return adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -256,11 +250,9 @@ def exp2(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # exp2.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("exp2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "exp2", input, out)
             return adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -307,11 +299,9 @@ def log(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # log.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("log", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "log", input, out)
             return adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -341,10 +331,7 @@ def log_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _log_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, log_, locals())
 
@@ -356,11 +343,9 @@ def log2(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # log2.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("log2", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "log2", input, out)
             return adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -390,10 +375,7 @@ def log2_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _log2_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, log2_, locals())
 
@@ -405,11 +387,9 @@ def log10(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # log10.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("log10", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "log10", input, out)
             return adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -439,10 +419,7 @@ def log10_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _log10_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, log10_, locals())
 
@@ -454,11 +431,9 @@ def log1p(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # log1p.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("log1p", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "log1p", input, out)
             return adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -488,10 +463,7 @@ def log1p_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _log1p_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, log1p_, locals())
 
@@ -503,11 +475,9 @@ def sin(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # sin.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sin", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sin", input, out)
             return adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -537,10 +507,7 @@ def sin_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _sin_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, sin_, locals())
 
@@ -552,11 +519,9 @@ def cos(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # cos.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cos", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cos", input, out)
             return adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -586,10 +551,7 @@ def cos_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _cos_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, cos_, locals())
 
@@ -601,11 +563,9 @@ def tan(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # tan.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("tan", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "tan", input, out)
             return adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -652,11 +612,9 @@ def asin(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # asin.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("asin", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "asin", input, out)
             return adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -686,10 +644,7 @@ def asin_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _asin_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, asin_, locals())
 
@@ -701,11 +656,9 @@ def acos(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # acos.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("acos", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "acos", input, out)
             return adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -735,10 +688,7 @@ def acos_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _acos_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, acos_, locals())
 
@@ -750,11 +700,9 @@ def atan(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # atan.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("atan", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "atan", input, out)
             return adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -784,10 +732,7 @@ def atan_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _atan_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, atan_, locals())
 
@@ -799,11 +744,9 @@ def sinh(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # sinh.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sinh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sinh", input, out)
             return adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -833,10 +776,7 @@ def sinh_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _sinh_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, sinh_, locals())
 
@@ -848,11 +788,9 @@ def cosh(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # cosh.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cosh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cosh", input, out)
             return adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -882,10 +820,7 @@ def cosh_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _cosh_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, cosh_, locals())
 
@@ -897,11 +832,9 @@ def asinh(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # asinh.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("asinh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "asinh", input, out)
             return adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -930,10 +863,7 @@ def asinh_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _asinh_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, asinh_, locals())
 
@@ -945,11 +875,9 @@ def acosh(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # acosh.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("acosh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "acosh", input, out)
             return adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -978,10 +906,7 @@ def acosh_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _acosh_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, acosh_, locals())
 
@@ -993,11 +918,9 @@ def atanh(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # atanh.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("atanh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "atanh", input, out)
             return adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1026,10 +949,7 @@ def atanh_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _atanh_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, atanh_, locals())
 
@@ -1041,11 +961,9 @@ def sinc(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # sinc.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sinc", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sinc", input, out)
             return adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1075,10 +993,7 @@ def sinc_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _sinc_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, sinc_, locals())
 
@@ -1090,11 +1005,9 @@ def deg2rad(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # deg2rad.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("deg2rad", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "deg2rad", input, out)
             return adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1122,10 +1035,7 @@ def deg2rad_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _deg2rad_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, deg2rad_, locals())
 
@@ -1137,11 +1047,9 @@ def rad2deg(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # rad2deg.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("rad2deg", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "rad2deg", input, out)
             return adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1169,10 +1077,7 @@ def rad2deg_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _rad2deg_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, rad2deg_, locals())
 
@@ -1184,11 +1089,9 @@ def tanh(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # tanh.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("tanh", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "tanh", input, out)
             return adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1236,14 +1139,11 @@ def tanh_backward(grad_output, output, *, out=None):
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         if out is not None:  # tanh_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("tanh_backward", grad_output, output, out)
-            return adopt_result(
-                out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
-            )
+            if IS_METHOD or not (grad_output._mt_edge is output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "tanh_backward", grad_output, output, out)
+            array = _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1272,9 +1172,8 @@ def tanh_backward(grad_output, output, *, out=None):
                     tensor._mt_edge = node, 0, shape, dtype
                 return tensor
         kind = common_kind(grad_output, output)
-        return wrap(
-            _tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
-        )
+        array = _tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array)
+        return wrap(array, node, kind)
     except CALL_ERRORS as error:
         return failed(error, tanh_backward, locals())
 
@@ -1286,11 +1185,9 @@ def floor(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # floor.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("floor", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "floor", input, out)
             return adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1318,10 +1215,7 @@ def floor_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _floor_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, floor_, locals())
 
@@ -1333,11 +1227,9 @@ def ceil(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # ceil.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("ceil", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "ceil", input, out)
             return adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1365,10 +1257,7 @@ def ceil_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _ceil_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, ceil_, locals())
 
@@ -1380,11 +1269,9 @@ def round_default(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # round.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("round", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "round", input, out)
             return adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1412,10 +1299,7 @@ def round__default(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _round_default_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, round__default, locals())
 
@@ -1425,15 +1309,13 @@ def round_decimals(input, *, decimals, out=None):
     if state.active_modes and intercepts(round_decimals, input, out):
         return call(round_decimals, input, decimals=decimals, out=out)
     try:
-        if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
+        if not (type(decimals) is int and -(2**63) <= decimals < 2**63):
             decimals = int_of(decimals, "round", "decimals")
         input_array = input._mt_array
         if out is not None:  # round.decimals_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("round", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "round", input, out)
             return adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1448,9 +1330,7 @@ def round_decimals(input, *, decimals, out=None):
 
 
 def round(input, *, out=None, decimals=...):
-    """round(Tensor self) -> Tensor
-    round.decimals(Tensor self, *, int decimals) -> Tensor
-    round(input, *, out=None)
+    """round(input, *, out=None)
     round(input, *, decimals, out=None)
     """
     if decimals is not ...:
@@ -1463,7 +1343,7 @@ def round__decimals(input, *, decimals):
     if state.active_modes and intercepts(round__decimals, input):
         return call(round__decimals, input, decimals=decimals)
     try:
-        if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
+        if not (type(decimals) is int and -(2**63) <= decimals < 2**63):
             decimals = int_of(decimals, "round_", "decimals")
         input_array = input._mt_array
         node = None
@@ -1474,18 +1354,13 @@ def round__decimals(input, *, decimals):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _round_decimals_kernels[type(input_array)](input_array, decimals, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, round__decimals, locals())
 
 
 def round_(input, *, decimals=...):
-    """round_(Tensor(a!) self) -> Tensor(a!)
-    round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)
-    round_(input)
+    """round_(input)
     round_(input, *, decimals)
     """
     if decimals is not ...:
@@ -1500,11 +1375,9 @@ def trunc(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # trunc.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("trunc", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "trunc", input, out)
             return adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1532,10 +1405,7 @@ def trunc_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _trunc_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, trunc_, locals())
 
@@ -1547,11 +1417,9 @@ def frac(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # frac.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("frac", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "frac", input, out)
             return adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1579,10 +1447,7 @@ def frac_(input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _frac_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, frac_, locals())
 
@@ -1595,11 +1460,9 @@ def atan2(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # atan2.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("atan2", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "atan2", input, other, out)
             return adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1652,10 +1515,7 @@ def atan2_(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other), save_copy(input))
         _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, atan2_, locals())
 
@@ -1668,11 +1528,9 @@ def hypot(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # hypot.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("hypot", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "hypot", input, other, out)
             return adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1727,14 +1585,11 @@ def copysign_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # copysign.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("copysign", input, other, out)
-            return adopt_result(
-                out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "copysign", input, other, out)
+            array = _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1789,15 +1644,12 @@ def copysign_Scalar(input, other, *, out=None):
     if state.active_modes and intercepts(copysign_Scalar, input, out):
         return call(copysign_Scalar, input, other, out=out)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "copysign", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "copysign", "other", 2)
         input_array = input._mt_array
         if out is not None:  # copysign.Scalar_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("copysign", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "copysign", input, out)
             return adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1815,15 +1667,12 @@ def copysign_Scalar(input, other, *, out=None):
 
 
 def copysign(input, other, *, out=None):
-    """copysign.Tensor(Tensor self, Tensor other) -> Tensor
-    copysign.Scalar(Tensor self, Scalar other) -> Tensor
-    copysign(input, other, *, out=None)
-    """
+    """copysign(input, other, *, out=None)"""
     if isinstance(other, Tensor):
         return copysign_Tensor(input, other, out=out)
     if as_operand(other) is not None:
         return copysign_Scalar(input, other, out=out)
-    return raise_no_overload(copysign, (copysign_Tensor, copysign_Scalar), (input, other), {"out": out})
+    return raise_no_overload(copysign, (copysign_Tensor, copysign_Scalar), locals())
 
 
 def copysign__Scalar(input, other):
@@ -1831,8 +1680,7 @@ def copysign__Scalar(input, other):
     if state.active_modes and intercepts(copysign__Scalar, input):
         return call(copysign__Scalar, input, other)
     try:
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "copysign_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "copysign_", "other", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1853,15 +1701,12 @@ def copysign__Scalar(input, other):
 
 
 def copysign_(input, other):
-    """copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    copysign_(input, other)
-    """
+    """copysign_(input, other)"""
     if isinstance(other, Tensor):
         return copysign__Tensor(input, other)
     if as_operand(other) is not None:
         return copysign__Scalar(input, other)
-    return raise_no_overload(copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {})
+    return raise_no_overload(copysign_, (copysign__Tensor, copysign__Scalar), locals())
 
 
 def nextafter(input, other, *, out=None):
@@ -1872,11 +1717,9 @@ def nextafter(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # nextafter.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nextafter", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nextafter", input, other, out)
             return adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1929,10 +1772,7 @@ def nextafter_(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other), save_copy(input) if input_edge else None)
         _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, nextafter_, locals())
 
@@ -1945,11 +1785,9 @@ def logaddexp(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # logaddexp.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("logaddexp", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "logaddexp", input, other, out)
             return adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1992,11 +1830,9 @@ def logaddexp2(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # logaddexp2.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("logaddexp2", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "logaddexp2", input, other, out)
             return adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -2097,10 +1933,7 @@ def heaviside_(input, values):
                 node.next_edges = (input_edge or None, values_edge or None)
                 node.op = "aten::heaviside_"
         _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, heaviside_, locals())
 
@@ -2113,11 +1946,9 @@ def ldexp(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # ldexp.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("ldexp", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "ldexp", input, other, out)
             return adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -2200,15 +2031,12 @@ def logit(input, eps=None, *, out=None):
     if state.active_modes and intercepts(logit, input, out):
         return call(logit, input, eps, out=out)
     try:
-        if eps is not None and type(eps) is not float:
-            eps = float_of(eps, "logit", "eps", 2)
+        eps = eps if eps is None or type(eps) is float else float_of(eps, "logit", "eps", 2)
         input_array = input._mt_array
         if out is not None:  # logit.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("logit", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "logit", input, out)
             return adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -2228,8 +2056,7 @@ def logit_(input, eps=None):
     if state.active_modes and intercepts(logit_, input):
         return call(logit_, input, eps)
     try:
-        if eps is not None and type(eps) is not float:
-            eps = float_of(eps, "logit_", "eps", 2)
+        eps = eps if eps is None or type(eps) is float else float_of(eps, "logit_", "eps", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -2241,10 +2068,7 @@ def logit_(input, eps=None):
                 node.eps = eps
                 node._mt_saved = (save_copy(input),)
         _logit_kernels[type(input_array)](input_array, eps, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, logit_, locals())
 
@@ -2258,7 +2082,7 @@ def fix(input, *, out=None):
     if out is not None:  # fix.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(fix, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("fix", input, out)
         return ops.trunc(input, out=out)
     return ops.trunc(input)
@@ -2282,7 +2106,7 @@ def arctan2(input, other, *, out=None):
     if out is not None:  # arctan2.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(arctan2, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("arctan2", input, other, out)
         return ops.atan2(input, other, out=out)
     return ops.atan2(input, other)
@@ -2306,7 +2130,7 @@ def arcsin(input, *, out=None):
     if out is not None:  # arcsin.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(arcsin, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("arcsin", input, out)
         return ops.asin(input, out=out)
     return ops.asin(input)
@@ -2330,7 +2154,7 @@ def arccos(input, *, out=None):
     if out is not None:  # arccos.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(arccos, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("arccos", input, out)
         return ops.acos(input, out=out)
     return ops.acos(input)
@@ -2354,7 +2178,7 @@ def arctan(input, *, out=None):
     if out is not None:  # arctan.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(arctan, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("arctan", input, out)
         return ops.atan(input, out=out)
     return ops.atan(input)
@@ -2378,7 +2202,7 @@ def arcsinh(input, *, out=None):
     if out is not None:  # arcsinh.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(arcsinh, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("arcsinh", input, out)
         return ops.asinh(input, out=out)
     return ops.asinh(input)
@@ -2402,7 +2226,7 @@ def arccosh(input, *, out=None):
     if out is not None:  # arccosh.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(arccosh, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("arccosh", input, out)
         return ops.acosh(input, out=out)
     return ops.acosh(input)
@@ -2426,7 +2250,7 @@ def arctanh(input, *, out=None):
     if out is not None:  # arctanh.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(arctanh, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("arctanh", input, out)
         return ops.atanh(input, out=out)
     return ops.atanh(input)
@@ -2446,22 +2270,16 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     if state.active_modes and intercepts(nan_to_num, input, out):
         return call(nan_to_num, input, nan, posinf, neginf, out=out)
     try:
-        if nan is not None and type(nan) is not float:
-            nan = float_of(nan, "nan_to_num", "nan", 2)
-        if posinf is not None and type(posinf) is not float:
-            posinf = float_of(posinf, "nan_to_num", "posinf", 3)
-        if neginf is not None and type(neginf) is not float:
-            neginf = float_of(neginf, "nan_to_num", "neginf", 4)
+        nan = nan if nan is None or type(nan) is float else float_of(nan, "nan_to_num", "nan", 2)
+        posinf = posinf if posinf is None or type(posinf) is float else float_of(posinf, "nan_to_num", "posinf", 3)
+        neginf = neginf if neginf is None or type(neginf) is float else float_of(neginf, "nan_to_num", "neginf", 4)
         input_array = input._mt_array
         if out is not None:  # nan_to_num.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nan_to_num", input, out)
-            return adopt_result(
-                out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nan_to_num", input, out)
+            array = _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2482,12 +2300,9 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
     if state.active_modes and intercepts(nan_to_num_, input):
         return call(nan_to_num_, input, nan, posinf, neginf)
     try:
-        if nan is not None and type(nan) is not float:
-            nan = float_of(nan, "nan_to_num_", "nan", 2)
-        if posinf is not None and type(posinf) is not float:
-            posinf = float_of(posinf, "nan_to_num_", "posinf", 3)
-        if neginf is not None and type(neginf) is not float:
-            neginf = float_of(neginf, "nan_to_num_", "neginf", 4)
+        nan = nan if nan is None or type(nan) is float else float_of(nan, "nan_to_num_", "nan", 2)
+        posinf = posinf if posinf is None or type(posinf) is float else float_of(posinf, "nan_to_num_", "posinf", 3)
+        neginf = neginf if neginf is None or type(neginf) is float else float_of(neginf, "nan_to_num_", "neginf", 4)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -2498,10 +2313,7 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, nan_to_num_, locals())
 

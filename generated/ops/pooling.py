@@ -14,13 +14,13 @@ from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import pooling as nodes
 from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import refuse_grad
+from mindtorch.autograd._engine.outputs import refuse_grad, refuse_out
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.pooling import pooling as composite_pooling
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, sized_ints_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -74,7 +74,7 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
             dilation = (dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool2d", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
         return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
@@ -106,7 +106,7 @@ def max_pool2d_with_indices(
             dilation = (dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
         input_array = input._mt_array
         if out is not None:  # max_pool2d_with_indices.out
@@ -149,18 +149,7 @@ def max_pool2d_with_indices_backward(
 ):
     """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
     if state.active_modes and intercepts(max_pool2d_with_indices_backward, grad_output, input, indices, out):
-        return call(
-            max_pool2d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-            out=out,
-        )
+        return call_with(max_pool2d_with_indices_backward, locals())
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size)
@@ -178,31 +167,27 @@ def max_pool2d_with_indices_backward(
             dilation = (dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         indices_array = indices._mt_array
         if out is not None:  # max_pool2d_with_indices_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-                    grad_output_array,
-                    input_array,
-                    kernel_size,
-                    stride,
-                    padding,
-                    dilation,
-                    ceil_mode,
-                    indices_array,
-                    out=out_array,
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "max_pool2d_with_indices_backward", grad_output, input, out)
+            array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                kernel_size,
+                stride,
+                padding,
+                dilation,
+                ceil_mode,
+                indices_array,
+                out=out_array,
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -212,12 +197,10 @@ def max_pool2d_with_indices_backward(
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node._mt_saved = (save(indices) if grad_output_edge else None,)
-        return wrap(
-            _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
-            ),
-            node,
+        array = _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, max_pool2d_with_indices_backward, locals())
 
@@ -235,9 +218,7 @@ def avg_pool2d(
 ):
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
     if state.active_modes and intercepts(avg_pool2d, input, out):
-        return call(
-            avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
+        return call_with(avg_pool2d, locals())
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size)
@@ -253,34 +234,21 @@ def avg_pool2d(
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
-        if count_include_pad is not False and count_include_pad is not True:
+        if not (count_include_pad is False or count_include_pad is True):
             count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
-        if divisor_override is not None and (
-            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
-        ):
+        if not (divisor_override is None or type(divisor_override) is int and -(2**63) <= divisor_override < 2**63):
             divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
         input_array = input._mt_array
         if out is not None:  # avg_pool2d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("avg_pool2d", input, out)
-            return adopt_result(
-                out,
-                _avg_pool2d_kernels[type(input_array)](
-                    input_array,
-                    kernel_size,
-                    stride,
-                    padding,
-                    ceil_mode,
-                    count_include_pad,
-                    divisor_override,
-                    out=out_array,
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "avg_pool2d", input, out)
+            array = _avg_pool2d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -294,12 +262,10 @@ def avg_pool2d(
                 node.count_include_pad = count_include_pad
                 node.divisor_override = divisor_override
                 node._mt_saved = (save(input),)
-        return wrap(
-            _avg_pool2d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-            ),
-            node,
+        array = _avg_pool2d_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, avg_pool2d, locals())
 
@@ -309,18 +275,7 @@ def avg_pool2d_backward(
 ):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
     if state.active_modes and intercepts(avg_pool2d_backward, grad_output, input, out):
-        return call(
-            avg_pool2d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out,
-        )
+        return call_with(avg_pool2d_backward, locals())
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size)
@@ -334,36 +289,30 @@ def avg_pool2d_backward(
             padding = (padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
-        if count_include_pad is not False and count_include_pad is not True:
+        if not (count_include_pad is False or count_include_pad is True):
             count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
-        if divisor_override is not None and (
-            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
-        ):
+        if not (divisor_override is None or type(divisor_override) is int and -(2**63) <= divisor_override < 2**63):
             divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
         if out is not None:  # avg_pool2d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("avg_pool2d_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _avg_pool2d_backward_kernels[type(grad_output_array)](
-                    grad_output_array,
-                    input_array,
-                    kernel_size,
-                    stride,
-                    padding,
-                    ceil_mode,
-                    count_include_pad,
-                    divisor_override,
-                    out=out_array,
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "avg_pool2d_backward", grad_output, input, out)
+            array = _avg_pool2d_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+                out=out_array,
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -378,19 +327,10 @@ def avg_pool2d_backward(
                 node.ceil_mode = ceil_mode
                 node.count_include_pad = count_include_pad
                 node.divisor_override = divisor_override
-        return wrap(
-            _avg_pool2d_backward_kernels[type(grad_output_array)](
-                grad_output_array,
-                input_array,
-                kernel_size,
-                stride,
-                padding,
-                ceil_mode,
-                count_include_pad,
-                divisor_override,
-            ),
-            node,
+        array = _avg_pool2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, avg_pool2d_backward, locals())
 
@@ -407,10 +347,8 @@ def adaptive_avg_pool2d(input, output_size, *, out=None):
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
         if out is not None:  # adaptive_avg_pool2d.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("adaptive_avg_pool2d", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "adaptive_avg_pool2d", input, out)
             return composite_pooling.adaptive_avg_pool2d_out(input, output_size, out=out)
         return composite_pooling.adaptive_avg_pool2d(input, output_size)
     except CALL_ERRORS as error:
@@ -455,9 +393,8 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.grad_output_shape = grad_output_array.shape
-        return wrap(
-            __adaptive_avg_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
-        )
+        array = __adaptive_avg_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _adaptive_avg_pool2d_backward, locals())
 
@@ -487,7 +424,7 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
             dilation = (dilation, dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool3d", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
         return ops.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     except CALL_ERRORS as error:
@@ -519,7 +456,7 @@ def max_pool3d_with_indices(
             dilation = (dilation, dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
         input_array = input._mt_array
         if out is not None:  # max_pool3d_with_indices.out
@@ -560,17 +497,7 @@ def max_pool3d_with_indices(
 def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
     """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
     if state.active_modes and intercepts(max_pool3d_with_indices_backward, grad_output, input, indices):
-        return call(
-            max_pool3d_with_indices_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices,
-        )
+        return call_with(max_pool3d_with_indices_backward, locals())
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size, kernel_size)
@@ -588,7 +515,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
             dilation = (dilation, dilation, dilation)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -602,12 +529,10 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node._mt_saved = (save(indices) if grad_output_edge else None,)
-        return wrap(
-            _max_pool3d_with_indices_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
-            ),
-            node,
+        array = _max_pool3d_with_indices_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, kernel_size, stride, padding, dilation, ceil_mode, indices_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, max_pool3d_with_indices_backward, locals())
 
@@ -637,7 +562,7 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
             dilation = (dilation,)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool1d", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
         return composite_pooling.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
@@ -669,7 +594,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
             dilation = (dilation,)
         elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
             dilation = sized_ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
         return composite_pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     except CALL_ERRORS as error:
@@ -697,9 +622,9 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
             padding = (padding,)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "avg_pool1d", "padding", 4)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "avg_pool1d", "ceil_mode", 5)
-        if count_include_pad is not False and count_include_pad is not True:
+        if not (count_include_pad is False or count_include_pad is True):
             count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
         return composite_pooling.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     except CALL_ERRORS as error:
@@ -719,9 +644,7 @@ def avg_pool3d(
 ):
     """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
     if state.active_modes and intercepts(avg_pool3d, input, out):
-        return call(
-            avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        )
+        return call_with(avg_pool3d, locals())
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size, kernel_size)
@@ -737,34 +660,21 @@ def avg_pool3d(
             padding = (padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
-        if count_include_pad is not False and count_include_pad is not True:
+        if not (count_include_pad is False or count_include_pad is True):
             count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
-        if divisor_override is not None and (
-            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
-        ):
+        if not (divisor_override is None or type(divisor_override) is int and -(2**63) <= divisor_override < 2**63):
             divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
         input_array = input._mt_array
         if out is not None:  # avg_pool3d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("avg_pool3d", input, out)
-            return adopt_result(
-                out,
-                _avg_pool3d_kernels[type(input_array)](
-                    input_array,
-                    kernel_size,
-                    stride,
-                    padding,
-                    ceil_mode,
-                    count_include_pad,
-                    divisor_override,
-                    out=out_array,
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "avg_pool3d", input, out)
+            array = _avg_pool3d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -778,12 +688,10 @@ def avg_pool3d(
                 node.count_include_pad = count_include_pad
                 node.divisor_override = divisor_override
                 node._mt_saved = (save(input),)
-        return wrap(
-            _avg_pool3d_kernels[type(input_array)](
-                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-            ),
-            node,
+        array = _avg_pool3d_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, avg_pool3d, locals())
 
@@ -793,17 +701,7 @@ def avg_pool3d_backward(
 ):
     """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
     if state.active_modes and intercepts(avg_pool3d_backward, grad_output, input):
-        return call(
-            avg_pool3d_backward,
-            grad_output,
-            input,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
+        return call_with(avg_pool3d_backward, locals())
     try:
         if type(kernel_size) is int:
             kernel_size = (kernel_size, kernel_size, kernel_size)
@@ -817,13 +715,11 @@ def avg_pool3d_backward(
             padding = (padding, padding, padding)
         elif type(padding) is not tuple or padding and type(padding[0]) is not int:
             padding = sized_ints_of(padding, "avg_pool3d_backward", "padding", 5)
-        if ceil_mode is not False and ceil_mode is not True:
+        if not (ceil_mode is False or ceil_mode is True):
             ceil_mode = bool_of(ceil_mode, "avg_pool3d_backward", "ceil_mode", 6)
-        if count_include_pad is not False and count_include_pad is not True:
+        if not (count_include_pad is False or count_include_pad is True):
             count_include_pad = bool_of(count_include_pad, "avg_pool3d_backward", "count_include_pad", 7)
-        if divisor_override is not None and (
-            type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63
-        ):
+        if not (divisor_override is None or type(divisor_override) is int and -(2**63) <= divisor_override < 2**63):
             divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -841,19 +737,10 @@ def avg_pool3d_backward(
                 node.ceil_mode = ceil_mode
                 node.count_include_pad = count_include_pad
                 node.divisor_override = divisor_override
-        return wrap(
-            _avg_pool3d_backward_kernels[type(grad_output_array)](
-                grad_output_array,
-                input_array,
-                kernel_size,
-                stride,
-                padding,
-                ceil_mode,
-                count_include_pad,
-                divisor_override,
-            ),
-            node,
+        array = _avg_pool3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, avg_pool3d_backward, locals())
 
@@ -886,10 +773,8 @@ def adaptive_avg_pool3d(input, output_size, *, out=None):
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
         if out is not None:  # adaptive_avg_pool3d.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("adaptive_avg_pool3d", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "adaptive_avg_pool3d", input, out)
             return composite_pooling.adaptive_avg_pool3d_out(input, output_size, out=out)
         return composite_pooling.adaptive_avg_pool3d(input, output_size)
     except CALL_ERRORS as error:
@@ -934,9 +819,8 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node.grad_output_shape = grad_output_array.shape
-        return wrap(
-            __adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
-        )
+        array = __adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _adaptive_avg_pool3d_backward, locals())
 
@@ -1002,17 +886,13 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
         input_array = input._mt_array
         indices_array = indices._mt_array
         if out is not None:  # adaptive_max_pool2d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
-            return adopt_result(
-                out,
-                _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, input_array, indices_array, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "adaptive_max_pool2d_backward", grad_output, input, out)
+            array = _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, indices_array, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is input._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -1022,12 +902,10 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node._mt_saved = (save(indices) if grad_output_edge else None,)
-        return wrap(
-            _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, indices_array
-            ),
-            node,
+        array = _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, indices_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, adaptive_max_pool2d_backward, locals())
 
@@ -1106,12 +984,10 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node._mt_saved = (save(indices) if grad_output_edge else None,)
-        return wrap(
-            _fractional_max_pool2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, kernel_size, output_size, indices_array
-            ),
-            node,
+        array = _fractional_max_pool2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, kernel_size, output_size, indices_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, fractional_max_pool2d_backward, locals())
 
@@ -1190,12 +1066,10 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node._mt_saved = (save(indices) if grad_output_edge else None,)
-        return wrap(
-            _fractional_max_pool3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, kernel_size, output_size, indices_array
-            ),
-            node,
+        array = _fractional_max_pool3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, kernel_size, output_size, indices_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, fractional_max_pool3d_backward, locals())
 
@@ -1253,12 +1127,10 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_output_edge or None, input_edge or None)
                 node._mt_saved = (save(indices) if grad_output_edge else None,)
-        return wrap(
-            _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, input_array, indices_array
-            ),
-            node,
+        array = _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, indices_array
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, adaptive_max_pool3d_backward, locals())
 
@@ -1312,9 +1184,8 @@ def max_unpool3d(input, indices, output_size, stride, padding):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save(indices),)
-        return wrap(
-            _max_unpool3d_kernels[type(input_array)](input_array, indices_array, output_size, stride, padding), node
-        )
+        array = _max_unpool3d_kernels[type(input_array)](input_array, indices_array, output_size, stride, padding)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, max_unpool3d, locals())
 

@@ -20,7 +20,7 @@ from mindtorch.composite.quantization import quantizing as composite_quantizing
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of, int_of, raise_no_overload
 from mindtorch.dispatch.arguments.types import is_int
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
@@ -38,13 +38,12 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(scale) is not float:
-            scale = float_of(scale, "fake_quantize_per_tensor_affine", "scale", 2)
-        if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
+        scale = scale if type(scale) is float else float_of(scale, "fake_quantize_per_tensor_affine", "scale", 2)
+        if not (type(zero_point) is int and -(2**63) <= zero_point < 2**63):
             zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine", "zero_point", 3)
-        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+        if not (type(quant_min) is int and -(2**63) <= quant_min < 2**63):
             quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
-        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+        if not (type(quant_max) is int and -(2**63) <= quant_max < 2**63):
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
         return ops.fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
@@ -58,9 +57,9 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
     try:
         if not (isinstance(input, Tensor) and isinstance(scale, Tensor) and isinstance(zero_point, Tensor)):
             raise NotATensor
-        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+        if not (type(quant_min) is int and -(2**63) <= quant_min < 2**63):
             quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
-        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+        if not (type(quant_max) is int and -(2**63) <= quant_max < 2**63):
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
         return composite_quantizing.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
     except CALL_ERRORS as error:
@@ -68,10 +67,7 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
 
 
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
-    """fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int quant_min, int quant_max) -> Tensor
-    fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor
-    fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max)
-    """
+    """fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max)"""
     if isinstance(scale, Tensor) and isinstance(zero_point, Tensor):
         return fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max)
     if as_operand(scale) is not None and is_int(zero_point):
@@ -79,8 +75,7 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
     return raise_no_overload(
         fake_quantize_per_tensor_affine,
         (fake_quantize_per_tensor_affine_tensor_qparams, fake_quantize_per_tensor_affine_default),
-        (input, scale, zero_point, quant_min, quant_max),
-        {},
+        locals(),
     )
 
 
@@ -91,11 +86,11 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
     try:
         if not (isinstance(input, Tensor) and isinstance(scale, Tensor) and isinstance(zero_point, Tensor)):
             raise NotATensor
-        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+        if not (type(axis) is int and -(2**63) <= axis < 2**63):
             axis = int_of(axis, "fake_quantize_per_channel_affine", "axis", 4)
-        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+        if not (type(quant_min) is int and -(2**63) <= quant_min < 2**63):
             quant_min = int_of(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
-        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+        if not (type(quant_max) is int and -(2**63) <= quant_max < 2**63):
             quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
         return ops.fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
@@ -109,11 +104,11 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
     try:
         if type(scale) is not float:
             scale = float_of(scale, "fake_quantize_per_tensor_affine_cachemask", "scale", 2)
-        if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
+        if not (type(zero_point) is int and -(2**63) <= zero_point < 2**63):
             zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine_cachemask", "zero_point", 3)
-        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+        if not (type(quant_min) is int and -(2**63) <= quant_min < 2**63):
             quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine_cachemask", "quant_min", 4)
-        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+        if not (type(quant_max) is int and -(2**63) <= quant_max < 2**63):
             quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine_cachemask", "quant_max", 5)
         input_array = input._mt_array
         node = None
@@ -141,19 +136,11 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     if state.active_modes and intercepts(
         _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, input, scale, zero_point, fake_quant_enabled
     ):
-        return call(
-            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
-            input,
-            scale,
-            zero_point,
-            fake_quant_enabled,
-            quant_min,
-            quant_max,
-        )
+        return call_with(_fake_quantize_per_tensor_affine_cachemask_tensor_qparams, locals())
     try:
-        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+        if not (type(quant_min) is int and -(2**63) <= quant_min < 2**63):
             quant_min = int_of(quant_min, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_min", 5)
-        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+        if not (type(quant_max) is int and -(2**63) <= quant_max < 2**63):
             quant_max = int_of(quant_max, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_max", 6)
         input_array = input._mt_array
         scale_array = scale._mt_array
@@ -190,11 +177,11 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
     if state.active_modes and intercepts(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max)
     try:
-        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+        if not (type(axis) is int and -(2**63) <= axis < 2**63):
             axis = int_of(axis, "fake_quantize_per_channel_affine_cachemask", "axis", 4)
-        if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
+        if not (type(quant_min) is int and -(2**63) <= quant_min < 2**63):
             quant_min = int_of(quant_min, "fake_quantize_per_channel_affine_cachemask", "quant_min", 5)
-        if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
+        if not (type(quant_max) is int and -(2**63) <= quant_max < 2**63):
             quant_max = int_of(quant_max, "fake_quantize_per_channel_affine_cachemask", "quant_max", 6)
         input_array = input._mt_array
         scale_array = scale._mt_array

@@ -13,9 +13,9 @@ from mindtorch._core.dtype import dtype as Dtype, int64
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap
 from mindtorch._generated.nodes import random as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd._engine.history import check_inplace, edge_of, written
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded, refuse_out, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.helpers import bound_of, fresh
@@ -33,10 +33,11 @@ from mindtorch.dispatch.arguments.conversions import (
     ints_of,
     overload_for,
     raise_no_overload,
+    raise_unmatched,
     separate_ints_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts, looks_inside
+from mindtorch.dispatch.factory import check_options, check_out_options, with_options
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -66,12 +67,9 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     if state.active_modes and intercepts(uniform_, input):
         return call(uniform_, input, from_, to, generator=generator)
     try:
-        if type(from_) is not float:
-            from_ = float_of(from_, "uniform_", "from", 2)
-        if type(to) is not float:
-            to = float_of(to, "uniform_", "to", 3)
-        if generator is not None:
-            generator = generator_of(generator, "uniform_", "generator")
+        from_ = from_ if type(from_) is float else float_of(from_, "uniform_", "from", 2)
+        to = to if type(to) is float else float_of(to, "uniform_", "to", 3)
+        generator = generator if generator is None else generator_of(generator, "uniform_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -81,10 +79,7 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _uniform__kernels[type(input_array)](input_array, from_, to, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, uniform_, locals())
 
@@ -96,12 +91,9 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(from_) is not float:
-            from_ = float_of(from_, "uniform", "from", 2)
-        if type(to) is not float:
-            to = float_of(to, "uniform", "to", 3)
-        if generator is not None:
-            generator = generator_of(generator, "uniform", "generator")
+        from_ = from_ if type(from_) is float else float_of(from_, "uniform", "from", 2)
+        to = to if type(to) is float else float_of(to, "uniform", "to", 3)
+        generator = generator if generator is None else generator_of(generator, "uniform", "generator")
         return composite_random.uniform(input, from_, to, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, uniform_default, locals())
@@ -112,12 +104,9 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
     if state.active_modes and intercepts(normal_, input):
         return call(normal_, input, mean, std, generator=generator)
     try:
-        if type(mean) is not float:
-            mean = float_of(mean, "normal_", "mean", 2)
-        if type(std) is not float:
-            std = float_of(std, "normal_", "std", 3)
-        if generator is not None:
-            generator = generator_of(generator, "normal_", "generator")
+        mean = mean if type(mean) is float else float_of(mean, "normal_", "mean", 2)
+        std = std if type(std) is float else float_of(std, "normal_", "std", 3)
+        generator = generator if generator is None else generator_of(generator, "normal_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -127,10 +116,7 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _normal__kernels[type(input_array)](input_array, mean, std, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, normal_, locals())
 
@@ -140,10 +126,8 @@ def bernoulli__float(input, p=0.5, *, generator=None):
     if state.active_modes and intercepts(bernoulli__float, input):
         return call(bernoulli__float, input, p, generator=generator)
     try:
-        if type(p) is not float:
-            p = float_of(p, "bernoulli_", "p", 2)
-        if generator is not None:
-            generator = generator_of(generator, "bernoulli_", "generator")
+        p = p if type(p) is float else float_of(p, "bernoulli_", "p", 2)
+        generator = generator if generator is None else generator_of(generator, "bernoulli_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -153,10 +137,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, bernoulli__float, locals())
 
@@ -166,8 +147,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
     if state.active_modes and intercepts(bernoulli__Tensor, input, p):
         return call(bernoulli__Tensor, input, p, generator=generator)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "bernoulli_", "generator")
+        generator = generator if generator is None else generator_of(generator, "bernoulli_", "generator")
         input_array = input._mt_array
         p_array = p._mt_array
         node = None
@@ -181,25 +161,20 @@ def bernoulli__Tensor(input, p, *, generator=None):
                 node.next_edges = (input_edge or None, p_edge or None)
                 node._mt_saved = (save(p) if p_edge else None,)
         _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, bernoulli__Tensor, locals())
 
 
 def bernoulli_(input, p=0.5, *, generator=None):
-    """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
-    bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
-    bernoulli_(input, p, *, generator=None)
+    """bernoulli_(input, p, *, generator=None)
     bernoulli_(input, p=0.5, *, generator=None)
     """
     if isinstance(p, Tensor):
         return bernoulli__Tensor(input, p, generator=generator)
     if as_operand(p) is not None:
         return bernoulli__float(input, p, generator=generator)
-    return raise_no_overload(bernoulli_, (bernoulli__Tensor, bernoulli__float), (input, p), {"generator": generator})
+    return raise_no_overload(bernoulli_, (bernoulli__Tensor, bernoulli__float), locals())
 
 
 def bernoulli_Tensor(input, p, *, generator=None):
@@ -209,8 +184,7 @@ def bernoulli_Tensor(input, p, *, generator=None):
     try:
         if not (isinstance(input, Tensor) and isinstance(p, Tensor)):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "bernoulli", "generator")
+        generator = generator if generator is None else generator_of(generator, "bernoulli", "generator")
         return input.clone().bernoulli_(p, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, bernoulli_Tensor, locals())
@@ -221,18 +195,14 @@ def bernoulli_default(input, *, generator=None, out=None):
     if state.active_modes and intercepts(bernoulli_default, input, out):
         return call(bernoulli_default, input, generator=generator, out=out)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "bernoulli", "generator")
+        generator = generator if generator is None else generator_of(generator, "bernoulli", "generator")
         input_array = input._mt_array
         if out is not None:  # bernoulli.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("bernoulli", input, out)
-            return adopt_result(
-                out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "bernoulli", input, out)
+            array = _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -251,38 +221,28 @@ def bernoulli_p(input, p, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "bernoulli", "p", 2)
-        if generator is not None:
-            generator = generator_of(generator, "bernoulli", "generator")
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        p = p if type(p) is float else float_of(p, "bernoulli", "p", 2)
+        generator = generator if generator is None else generator_of(generator, "bernoulli", "generator")
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = RefusingNode()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.op = "aten::bernoulli"
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, p, generator: fresh(ops.empty_like(input).bernoulli_(p, generator=generator)),
-                input,
-                p,
-                generator,
-            )
+                return recorded(
+                    node,
+                    lambda input, p, generator: fresh(ops.empty_like(input).bernoulli_(p, generator=generator)),
+                    input,
+                    p,
+                    generator,
+                )
         return fresh(ops.empty_like(input).bernoulli_(p, generator=generator))
     except CALL_ERRORS as error:
         return failed(error, bernoulli_p, locals())
 
 
 def bernoulli(input, p=..., *, generator=None, out=None):
-    """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
-    bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor
-    bernoulli(input, *, generator=None, out=None)
+    """bernoulli(input, *, generator=None, out=None)
     bernoulli(input, p, *, generator=None)
     """
     if p is not ... and out is None:
@@ -295,8 +255,7 @@ def random__default(input, *, generator=None):
     if state.active_modes and intercepts(random__default, input):
         return call(random__default, input, generator=generator)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "random_", "generator")
+        generator = generator if generator is None else generator_of(generator, "random_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -306,10 +265,7 @@ def random__default(input, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _random__default_kernels[type(input_array)](input_array, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, random__default, locals())
 
@@ -321,8 +277,7 @@ def random_default(input, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "random", "generator")
+        generator = generator if generator is None else generator_of(generator, "random", "generator")
         return input.clone().random_(generator=generator)
     except CALL_ERRORS as error:
         return failed(error, random_default, locals())
@@ -333,10 +288,8 @@ def random__to(input, to, *, generator=None):
     if state.active_modes and intercepts(random__to, input):
         return call(random__to, input, to, generator=generator)
     try:
-        if type(to) is not int or not -(2**63) <= to < 2**63:
-            to = int_of(to, "random_", "to", 2)
-        if generator is not None:
-            generator = generator_of(generator, "random_", "generator")
+        to = to if type(to) is int and -(2**63) <= to < 2**63 else int_of(to, "random_", "to", 2)
+        generator = generator if generator is None else generator_of(generator, "random_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -346,10 +299,7 @@ def random__to(input, to, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _random__to_kernels[type(input_array)](input_array, to, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, random__to, locals())
 
@@ -361,10 +311,8 @@ def random_to(input, to, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(to) is not int or not -(2**63) <= to < 2**63:
-            to = int_of(to, "random", "to", 2)
-        if generator is not None:
-            generator = generator_of(generator, "random", "generator")
+        to = to if type(to) is int and -(2**63) <= to < 2**63 else int_of(to, "random", "to", 2)
+        generator = generator if generator is None else generator_of(generator, "random", "generator")
         return input.clone().random_(to, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, random_to, locals())
@@ -375,12 +323,9 @@ def random__from(input, from_, to, *, generator=None):
     if state.active_modes and intercepts(random__from, input):
         return call(random__from, input, from_, to, generator=generator)
     try:
-        if type(from_) is not int or not -(2**63) <= from_ < 2**63:
-            from_ = int_of(from_, "random_", "from", 2)
-        if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
-            to = int_of(to, "random_", "to", 3)
-        if generator is not None:
-            generator = generator_of(generator, "random_", "generator")
+        from_ = from_ if type(from_) is int and -(2**63) <= from_ < 2**63 else int_of(from_, "random_", "from", 2)
+        to = to if to is None or type(to) is int and -(2**63) <= to < 2**63 else int_of(to, "random_", "to", 3)
+        generator = generator if generator is None else generator_of(generator, "random_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -390,19 +335,13 @@ def random__from(input, from_, to, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _random__from_kernels[type(input_array)](input_array, from_, to, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, random__from, locals())
 
 
 def random_(*args, **kwargs):
-    """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)
-    random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
-    random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)
-    random_(input, *, generator=None)
+    """random_(input, *, generator=None)
     random_(input, to, *, generator=None)
     random_(input, from_, to, *, generator=None)
     """
@@ -411,7 +350,7 @@ def random_(*args, **kwargs):
         if "from" in kwargs:
             kwargs["from_"] = kwargs.pop("from")
         return overload(*args, **kwargs)
-    return raise_no_overload(random_, (random__default, random__to, random__from), args, kwargs)
+    return raise_unmatched(random_, (random__default, random__to, random__from), args, kwargs)
 
 
 def random_from(input, from_, to, *, generator=None):
@@ -421,12 +360,9 @@ def random_from(input, from_, to, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(from_) is not int or not -(2**63) <= from_ < 2**63:
-            from_ = int_of(from_, "random", "from", 2)
-        if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
-            to = int_of(to, "random", "to", 3)
-        if generator is not None:
-            generator = generator_of(generator, "random", "generator")
+        from_ = from_ if type(from_) is int and -(2**63) <= from_ < 2**63 else int_of(from_, "random", "from", 2)
+        to = to if to is None or type(to) is int and -(2**63) <= to < 2**63 else int_of(to, "random", "to", 3)
+        generator = generator if generator is None else generator_of(generator, "random", "generator")
         return composite_random.random_from(input, from_, to, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, random_from, locals())
@@ -437,10 +373,8 @@ def exponential_(input, lambd=1.0, *, generator=None):
     if state.active_modes and intercepts(exponential_, input):
         return call(exponential_, input, lambd, generator=generator)
     try:
-        if type(lambd) is not float:
-            lambd = float_of(lambd, "exponential_", "lambd", 2)
-        if generator is not None:
-            generator = generator_of(generator, "exponential_", "generator")
+        lambd = lambd if type(lambd) is float else float_of(lambd, "exponential_", "lambd", 2)
+        generator = generator if generator is None else generator_of(generator, "exponential_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -450,10 +384,7 @@ def exponential_(input, lambd=1.0, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _exponential__kernels[type(input_array)](input_array, lambd, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, exponential_, locals())
 
@@ -465,10 +396,8 @@ def exponential_default(input, lambd=1.0, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(lambd) is not float:
-            lambd = float_of(lambd, "exponential", "lambd", 2)
-        if generator is not None:
-            generator = generator_of(generator, "exponential", "generator")
+        lambd = lambd if type(lambd) is float else float_of(lambd, "exponential", "lambd", 2)
+        generator = generator if generator is None else generator_of(generator, "exponential", "generator")
         return input.clone().exponential_(lambd, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, exponential_default, locals())
@@ -479,12 +408,9 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
     if state.active_modes and intercepts(cauchy_, input):
         return call(cauchy_, input, median, sigma, generator=generator)
     try:
-        if type(median) is not float:
-            median = float_of(median, "cauchy_", "median", 2)
-        if type(sigma) is not float:
-            sigma = float_of(sigma, "cauchy_", "sigma", 3)
-        if generator is not None:
-            generator = generator_of(generator, "cauchy_", "generator")
+        median = median if type(median) is float else float_of(median, "cauchy_", "median", 2)
+        sigma = sigma if type(sigma) is float else float_of(sigma, "cauchy_", "sigma", 3)
+        generator = generator if generator is None else generator_of(generator, "cauchy_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -494,10 +420,7 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _cauchy__kernels[type(input_array)](input_array, median, sigma, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, cauchy_, locals())
 
@@ -509,12 +432,9 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(median) is not float:
-            median = float_of(median, "cauchy", "median", 2)
-        if type(sigma) is not float:
-            sigma = float_of(sigma, "cauchy", "sigma", 3)
-        if generator is not None:
-            generator = generator_of(generator, "cauchy", "generator")
+        median = median if type(median) is float else float_of(median, "cauchy", "median", 2)
+        sigma = sigma if type(sigma) is float else float_of(sigma, "cauchy", "sigma", 3)
+        generator = generator if generator is None else generator_of(generator, "cauchy", "generator")
         return input.clone().cauchy_(median, sigma, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, cauchy_default, locals())
@@ -525,12 +445,9 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
     if state.active_modes and intercepts(log_normal_, input):
         return call(log_normal_, input, mean, std, generator=generator)
     try:
-        if type(mean) is not float:
-            mean = float_of(mean, "log_normal_", "mean", 2)
-        if type(std) is not float:
-            std = float_of(std, "log_normal_", "std", 3)
-        if generator is not None:
-            generator = generator_of(generator, "log_normal_", "generator")
+        mean = mean if type(mean) is float else float_of(mean, "log_normal_", "mean", 2)
+        std = std if type(std) is float else float_of(std, "log_normal_", "std", 3)
+        generator = generator if generator is None else generator_of(generator, "log_normal_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -540,10 +457,7 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _log_normal__kernels[type(input_array)](input_array, mean, std, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, log_normal_, locals())
 
@@ -555,12 +469,9 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(mean) is not float:
-            mean = float_of(mean, "log_normal", "mean", 2)
-        if type(std) is not float:
-            std = float_of(std, "log_normal", "std", 3)
-        if generator is not None:
-            generator = generator_of(generator, "log_normal", "generator")
+        mean = mean if type(mean) is float else float_of(mean, "log_normal", "mean", 2)
+        std = std if type(std) is float else float_of(std, "log_normal", "std", 3)
+        generator = generator if generator is None else generator_of(generator, "log_normal", "generator")
         return input.clone().log_normal_(mean, std, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, log_normal_default, locals())
@@ -571,10 +482,8 @@ def geometric_(input, p, *, generator=None):
     if state.active_modes and intercepts(geometric_, input):
         return call(geometric_, input, p, generator=generator)
     try:
-        if type(p) is not float:
-            p = float_of(p, "geometric_", "p", 2)
-        if generator is not None:
-            generator = generator_of(generator, "geometric_", "generator")
+        p = p if type(p) is float else float_of(p, "geometric_", "p", 2)
+        generator = generator if generator is None else generator_of(generator, "geometric_", "generator")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -584,10 +493,7 @@ def geometric_(input, p, *, generator=None):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
         _geometric__kernels[type(input_array)](input_array, p, generator)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, geometric_, locals())
 
@@ -599,10 +505,8 @@ def geometric_default(input, p, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not float:
-            p = float_of(p, "geometric", "p", 2)
-        if generator is not None:
-            generator = generator_of(generator, "geometric", "generator")
+        p = p if type(p) is float else float_of(p, "geometric", "p", 2)
+        generator = generator if generator is None else generator_of(generator, "geometric", "generator")
         return input.clone().geometric_(p, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, geometric_default, locals())
@@ -613,8 +517,7 @@ def poisson(input, generator=None):
     if state.active_modes and intercepts(poisson, input):
         return call(poisson, input, generator)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "poisson", "generator", 2)
+        generator = generator if generator is None else generator_of(generator, "poisson", "generator", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -632,8 +535,7 @@ def binomial(count, prob, generator=None):
     if state.active_modes and intercepts(binomial, count, prob):
         return call(binomial, count, prob, generator)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "binomial", "generator", 3)
+        generator = generator if generator is None else generator_of(generator, "binomial", "generator", 3)
         count_array = count._mt_array
         prob_array = prob._mt_array
         node = None
@@ -655,8 +557,7 @@ def _standard_gamma(input, generator=None):
     if state.active_modes and intercepts(_standard_gamma, input):
         return call(_standard_gamma, input, generator)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "_standard_gamma", "generator", 2)
+        generator = generator if generator is None else generator_of(generator, "_standard_gamma", "generator", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -678,8 +579,7 @@ def _sample_dirichlet(input, generator=None):
     if state.active_modes and intercepts(_sample_dirichlet, input):
         return call(_sample_dirichlet, input, generator)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "_sample_dirichlet", "generator", 2)
+        generator = generator if generator is None else generator_of(generator, "_sample_dirichlet", "generator", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -752,18 +652,7 @@ def rand(
 ):
     """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(rand):
-        return call(
-            rand,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(rand, locals())
     if generator is not None:
         return rand_generator(
             size,
@@ -780,8 +669,7 @@ def rand(
         check_out_options(out, dtype, layout, device, "rand")
         return flagged(rand_out(size, *more_size, out=out), requires_grad)
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "rand", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "rand", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand")
         if type(size) is int:
@@ -789,10 +677,8 @@ def rand(
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "rand", "size", 1)
         result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_())
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, rand, locals())
@@ -824,26 +710,13 @@ def rand_generator(
 ):
     """rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(rand_generator):
-        return call(
-            rand_generator,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(rand_generator, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "rand")
         return flagged(rand_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "rand", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "rand", "dtype")
+        generator = generator if generator is None else generator_of(generator, "rand", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "rand", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand")
         if type(size) is int:
@@ -855,10 +728,8 @@ def rand_generator(
                 generator=generator
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, rand_generator, locals())
@@ -871,8 +742,7 @@ def rand_generator_out(size, *more_size, generator, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "rand", "generator")
+        generator = generator if generator is None else generator_of(generator, "rand", "generator")
         if type(size) is int:
             size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
@@ -900,18 +770,7 @@ def randn(
 ):
     """randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randn):
-        return call(
-            randn,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randn, locals())
     if generator is not None:
         return randn_generator(
             size,
@@ -928,8 +787,7 @@ def randn(
         check_out_options(out, dtype, layout, device, "randn")
         return flagged(randn_out(size, *more_size, out=out), requires_grad)
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randn", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randn", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn")
         if type(size) is int:
@@ -937,10 +795,8 @@ def randn(
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "randn", "size", 1)
         result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_())
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randn, locals())
@@ -972,26 +828,13 @@ def randn_generator(
 ):
     """randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randn_generator):
-        return call(
-            randn_generator,
-            size,
-            *more_size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randn_generator, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "randn")
         return flagged(randn_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     try:
-        if generator is not None:
-            generator = generator_of(generator, "randn", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randn", "dtype")
+        generator = generator if generator is None else generator_of(generator, "randn", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randn", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn")
         if type(size) is int:
@@ -1003,10 +846,8 @@ def randn_generator(
                 generator=generator
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randn_generator, locals())
@@ -1019,8 +860,7 @@ def randn_generator_out(size, *more_size, generator, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "randn", "generator")
+        generator = generator if generator is None else generator_of(generator, "randn", "generator")
         if type(size) is int:
             size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
@@ -1049,18 +889,7 @@ def randint_default(
 ):
     """randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randint_default):
-        return call(
-            randint_default,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_default, locals())
     if generator is not None:
         return randint_generator(
             high,
@@ -1077,12 +906,9 @@ def randint_default(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_default_out(high, size, out=out), requires_grad)
     try:
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 1)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint", "dtype")
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 1)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
         result = fresh(
@@ -1090,10 +916,8 @@ def randint_default(
                 ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), 0, high
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_default, locals())
@@ -1106,10 +930,8 @@ def randint_default_out(high, size, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 1)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 2)
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 1)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 2)
         if out._mt_edge is not None:
             refuse_unwritable("aten::randint", (out,))
         result = composite_random.randint_out(high, size, out=out)
@@ -1125,30 +947,15 @@ def randint_generator(
 ):
     """randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randint_generator):
-        return call(
-            randint_generator,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_generator, locals())
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_generator_out(high, size, generator=generator, out=out), requires_grad)
     try:
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 1)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 2)
-        if generator is not None:
-            generator = generator_of(generator, "randint", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint", "dtype")
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 1)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 2)
+        generator = generator if generator is None else generator_of(generator, "randint", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
         result = fresh(
@@ -1159,10 +966,8 @@ def randint_generator(
                 generator=generator,
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_generator, locals())
@@ -1175,12 +980,9 @@ def randint_generator_out(high, size, *, generator, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 1)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 2)
-        if generator is not None:
-            generator = generator_of(generator, "randint", "generator")
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 1)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 2)
+        generator = generator if generator is None else generator_of(generator, "randint", "generator")
         if out._mt_edge is not None:
             refuse_unwritable("aten::randint", (out,))
         result = composite_random.randint_generator_out(high, size, generator=generator, out=out)
@@ -1206,19 +1008,7 @@ def randint_low(
 ):
     """randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randint_low):
-        return call(
-            randint_low,
-            low,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_low, locals())
     if generator is not None:
         return randint_low_generator(
             low,
@@ -1236,14 +1026,10 @@ def randint_low(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_low_out(low, high, size, out=out), requires_grad)
     try:
-        if type(low) is not int or not -(2**63) <= low < 2**63:
-            low = index_of(low, "randint", "low", 1)
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 2)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint", "dtype")
+        low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint", "low", 1)
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 2)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
         result = fresh(
@@ -1251,10 +1037,8 @@ def randint_low(
                 ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), low, high
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_low, locals())
@@ -1273,28 +1057,13 @@ def randint(
     out=None,
     requires_grad=False,
 ):
-    """randint(SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    randint(high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """randint(high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     randint(low, high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
     if low is ... or high is ... or size is ...:
         given = [value for value in (low, high, size) if value is not ...]
         if len(given) < 2:
-            return raise_no_overload(
-                randint,
-                (randint_default, randint_low),
-                (low, high, size),
-                {
-                    "generator": generator,
-                    "dtype": dtype,
-                    "layout": layout,
-                    "device": device,
-                    "pin_memory": pin_memory,
-                    "out": out,
-                    "requires_grad": requires_grad,
-                },
-            )
+            return raise_no_overload(randint, (randint_default, randint_low), locals())
         return randint_default(
             *given,
             generator=generator,
@@ -1326,12 +1095,9 @@ def randint_low_out(low, high, size, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(low) is not int or not -(2**63) <= low < 2**63:
-            low = index_of(low, "randint", "low", 1)
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 2)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 3)
+        low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint", "low", 1)
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 2)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 3)
         if out._mt_edge is not None:
             refuse_unwritable("aten::randint", (out,))
         result = composite_random.randint_low_out(low, high, size, out=out)
@@ -1357,33 +1123,16 @@ def randint_low_generator(
 ):
     """randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randint_low_generator):
-        return call(
-            randint_low_generator,
-            low,
-            high,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_low_generator, locals())
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_low_generator_out(low, high, size, generator=generator, out=out), requires_grad)
     try:
-        if type(low) is not int or not -(2**63) <= low < 2**63:
-            low = index_of(low, "randint", "low", 1)
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 2)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 3)
-        if generator is not None:
-            generator = generator_of(generator, "randint", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint", "dtype")
+        low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint", "low", 1)
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 2)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 3)
+        generator = generator if generator is None else generator_of(generator, "randint", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint")
         result = fresh(
@@ -1394,10 +1143,8 @@ def randint_low_generator(
                 generator=generator,
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_low_generator, locals())
@@ -1410,14 +1157,10 @@ def randint_low_generator_out(low, high, size, *, generator, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(low) is not int or not -(2**63) <= low < 2**63:
-            low = index_of(low, "randint", "low", 1)
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint", "high", 2)
-        if type(size) is not tuple:
-            size = ints_of(size, "randint", "size", 3)
-        if generator is not None:
-            generator = generator_of(generator, "randint", "generator")
+        low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint", "low", 1)
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 2)
+        size = size if type(size) is tuple else ints_of(size, "randint", "size", 3)
+        generator = generator if generator is None else generator_of(generator, "randint", "generator")
         if out._mt_edge is not None:
             refuse_unwritable("aten::randint", (out,))
         result = composite_random.randint_low_generator_out(low, high, size, generator=generator, out=out)
@@ -1433,17 +1176,7 @@ def randperm(
 ):
     """randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randperm):
-        return call(
-            randperm,
-            n,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randperm, locals())
     if generator is not None:
         return randperm_generator(
             n,
@@ -1459,17 +1192,13 @@ def randperm(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return flagged(randperm_out(n, out=out), requires_grad)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "randperm", "n", 1)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randperm", "dtype")
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "randperm", "n", 1)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randperm", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randperm")
         result = composite_random.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randperm, locals())
@@ -1482,8 +1211,7 @@ def randperm_out(n, *, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "randperm", "n", 1)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "randperm", "n", 1)
         if out._mt_edge is not None:
             refuse_unwritable("aten::randperm", (out,))
         result = composite_random.randperm_out(n, out=out)
@@ -1499,36 +1227,21 @@ def randperm_generator(
 ):
     """randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(randperm_generator):
-        return call(
-            randperm_generator,
-            n,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(randperm_generator, locals())
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return flagged(randperm_generator_out(n, generator=generator, out=out), requires_grad)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "randperm", "n", 1)
-        if generator is not None:
-            generator = generator_of(generator, "randperm", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randperm", "dtype")
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "randperm", "n", 1)
+        generator = generator if generator is None else generator_of(generator, "randperm", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randperm", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randperm")
         result = composite_random.randperm_generator(
             n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randperm_generator, locals())
@@ -1541,10 +1254,8 @@ def randperm_generator_out(n, *, generator, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = index_of(n, "randperm", "n", 1)
-        if generator is not None:
-            generator = generator_of(generator, "randperm", "generator")
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "randperm", "n", 1)
+        generator = generator if generator is None else generator_of(generator, "randperm", "generator")
         if out._mt_edge is not None:
             refuse_unwritable("aten::randperm", (out,))
         result = composite_random.randperm_generator_out(n, generator=generator, out=out)
@@ -1560,21 +1271,11 @@ def rand_like_default(
 ):
     """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(rand_like_default, input):
-        return call(
-            rand_like_default,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(rand_like_default, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "rand_like", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "rand_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand_like")
         result = fresh(
@@ -1582,10 +1283,8 @@ def rand_like_default(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).uniform_()
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, rand_like_default, locals())
@@ -1596,24 +1295,12 @@ def rand_like_generator(
 ):
     """rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(rand_like_generator, input):
-        return call(
-            rand_like_generator,
-            input,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(rand_like_generator, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "rand_like", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "rand_like", "dtype")
+        generator = generator if generator is None else generator_of(generator, "rand_like", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "rand_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "rand_like")
         result = fresh(
@@ -1621,10 +1308,8 @@ def rand_like_generator(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).uniform_(generator=generator)
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, rand_like_generator, locals())
@@ -1641,9 +1326,7 @@ def rand_like(
     requires_grad=False,
     generator=...,
 ):
-    """rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
+    """rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     rand_like(input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     """
     if generator is not ...:
@@ -1673,21 +1356,11 @@ def randn_like_default(
 ):
     """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randn_like_default, input):
-        return call(
-            randn_like_default,
-            input,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randn_like_default, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randn_like", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randn_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn_like")
         result = fresh(
@@ -1695,10 +1368,8 @@ def randn_like_default(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).normal_()
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randn_like_default, locals())
@@ -1709,24 +1380,12 @@ def randn_like_generator(
 ):
     """randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randn_like_generator, input):
-        return call(
-            randn_like_generator,
-            input,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randn_like_generator, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "randn_like", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randn_like", "dtype")
+        generator = generator if generator is None else generator_of(generator, "randn_like", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randn_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randn_like")
         result = fresh(
@@ -1734,10 +1393,8 @@ def randn_like_generator(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).normal_(generator=generator)
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randn_like_generator, locals())
@@ -1754,9 +1411,7 @@ def randn_like(
     requires_grad=False,
     generator=...,
 ):
-    """randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randn_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
+    """randn_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randn_like(input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     """
     if generator is not ...:
@@ -1786,24 +1441,12 @@ def randint_like_default(
 ):
     """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randint_like_default, input):
-        return call(
-            randint_like_default,
-            input,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_like_default, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint_like", "high", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint_like", "dtype")
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint_like", "high", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
         result = fresh(
@@ -1815,10 +1458,8 @@ def randint_like_default(
                 high,
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_default, locals())
@@ -1838,27 +1479,13 @@ def randint_like_generator(
 ):
     """randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randint_like_generator, input):
-        return call(
-            randint_like_generator,
-            input,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_like_generator, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint_like", "high", 2)
-        if generator is not None:
-            generator = generator_of(generator, "randint_like", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint_like", "dtype")
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint_like", "high", 2)
+        generator = generator if generator is None else generator_of(generator, "randint_like", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
         result = fresh(
@@ -1871,10 +1498,8 @@ def randint_like_generator(
                 generator=generator,
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_generator, locals())
@@ -1885,22 +1510,11 @@ def randint_like_Tensor(
 ):
     """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randint_like_Tensor, input, high):
-        return call(
-            randint_like_Tensor,
-            input,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_like_Tensor, locals())
     try:
         if not (isinstance(input, Tensor) and isinstance(high, Tensor)):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint_like", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
         result = fresh(
@@ -1912,10 +1526,8 @@ def randint_like_Tensor(
                 bound_of(high),
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_Tensor, locals())
@@ -1935,25 +1547,12 @@ def randint_like_Tensor_generator(
 ):
     """randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randint_like_Tensor_generator, input, high):
-        return call(
-            randint_like_Tensor_generator,
-            input,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_like_Tensor_generator, locals())
     try:
         if not (isinstance(input, Tensor) and isinstance(high, Tensor)):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "randint_like", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint_like", "dtype")
+        generator = generator if generator is None else generator_of(generator, "randint_like", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
         result = fresh(
@@ -1966,10 +1565,8 @@ def randint_like_Tensor_generator(
                 generator=generator,
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_Tensor_generator, locals())
@@ -1980,27 +1577,13 @@ def randint_like_low_dtype(
 ):
     """randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randint_like_low_dtype, input):
-        return call(
-            randint_like_low_dtype,
-            input,
-            low,
-            high,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_like_low_dtype, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(low) is not int or not -(2**63) <= low < 2**63:
-            low = index_of(low, "randint_like", "low", 2)
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint_like", "high", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint_like", "dtype")
+        low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint_like", "low", 2)
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint_like", "high", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
         result = fresh(
@@ -2012,10 +1595,8 @@ def randint_like_low_dtype(
                 high,
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_low_dtype, locals())
@@ -2036,30 +1617,14 @@ def randint_like_low_generator_dtype(
 ):
     """randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
     if state.active_modes and intercepts(randint_like_low_generator_dtype, input):
-        return call(
-            randint_like_low_generator_dtype,
-            input,
-            low,
-            high,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            memory_format=memory_format,
-            requires_grad=requires_grad,
-        )
+        return call_with(randint_like_low_generator_dtype, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(low) is not int or not -(2**63) <= low < 2**63:
-            low = index_of(low, "randint_like", "low", 2)
-        if type(high) is not int or not -(2**63) <= high < 2**63:
-            high = index_of(high, "randint_like", "high", 3)
-        if generator is not None:
-            generator = generator_of(generator, "randint_like", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "randint_like", "dtype")
+        low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint_like", "low", 2)
+        high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint_like", "high", 3)
+        generator = generator if generator is None else generator_of(generator, "randint_like", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randint_like", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randint_like")
         result = fresh(
@@ -2072,23 +1637,15 @@ def randint_like_low_generator_dtype(
                 generator=generator,
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_low_generator_dtype, locals())
 
 
 def randint_like(*args, **kwargs):
-    """randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-    randint_like(input, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
+    """randint_like(input, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randint_like(input, high, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randint_like(input, low, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randint_like(input, low, high, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
@@ -2107,7 +1664,7 @@ def randint_like(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         randint_like,
         (
             randint_like_Tensor,
@@ -2129,17 +1686,14 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
+        if not (type(num_samples) is int and -(2**63) <= num_samples < 2**63):
             num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
-        if replacement is not False and replacement is not True:
+        if not (replacement is False or replacement is True):
             replacement = bool_of(replacement, "multinomial", "replacement", 3)
-        if generator is not None:
-            generator = generator_of(generator, "multinomial", "generator")
+        generator = generator if generator is None else generator_of(generator, "multinomial", "generator")
         if out is not None:  # multinomial.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("multinomial", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "multinomial", input, out)
             return composite_random.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
         return composite_random.multinomial(input, num_samples, replacement, generator=generator)
     except CALL_ERRORS as error:
@@ -2153,34 +1707,25 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(mean) is not float:
-            mean = float_of(mean, "normal_functional", "mean", 2)
-        if type(std) is not float:
-            std = float_of(std, "normal_functional", "std", 3)
-        if generator is not None:
-            generator = generator_of(generator, "normal_functional", "generator")
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        mean = mean if type(mean) is float else float_of(mean, "normal_functional", "mean", 2)
+        std = std if type(std) is float else float_of(std, "normal_functional", "std", 3)
+        generator = generator if generator is None else generator_of(generator, "normal_functional", "generator")
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = RefusingNode()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.op = "aten::normal_functional"
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, mean, std, generator: fresh(
-                    ops.empty_like(input).normal_(mean, std, generator=generator)
-                ),
-                input,
-                mean,
-                std,
-                generator,
-            )
+                return recorded(
+                    node,
+                    lambda input, mean, std, generator: fresh(
+                        ops.empty_like(input).normal_(mean, std, generator=generator)
+                    ),
+                    input,
+                    mean,
+                    std,
+                    generator,
+                )
         return fresh(ops.empty_like(input).normal_(mean, std, generator=generator))
     except CALL_ERRORS as error:
         return failed(error, normal_functional_default, locals())
@@ -2193,30 +1738,21 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
     try:
         if not (isinstance(mean, Tensor) and isinstance(std, Tensor)):
             raise NotATensor
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
+        generator = generator if generator is None else generator_of(generator, "normal", "generator")
         if out is not None:  # normal.Tensor_Tensor_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("normal", mean, std, out)
+            if IS_METHOD or not (mean._mt_edge is std._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "normal", mean, std, out)
             return composite_random.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
-        node = None
-        if (
-            not (mean._mt_edge is std._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(mean, std))
-        ):
+        if not (mean._mt_edge is std._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             mean_edge = mean._mt_edge or edge_of(mean)
             std_edge = std._mt_edge or edge_of(std)
-            if mean_edge is not None or std_edge is not None:
+            if (mean_edge is not None or std_edge is not None) and not (state.active_modes and looks_inside(mean, std)):
                 node = nodes.NormalBackward3()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (mean_edge or None, std_edge or None)
                 node.mean_shape = mean.shape
                 node.std_shape = std.shape
-        if node is not None:
-            return recorded(node, composite_random.normal_tensor_tensor, mean, std, generator=generator)
+                return recorded(node, composite_random.normal_tensor_tensor, mean, std, generator=generator)
         return composite_random.normal_tensor_tensor(mean, std, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, normal_Tensor_Tensor, locals())
@@ -2229,29 +1765,19 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
     try:
         if not isinstance(mean, Tensor):
             raise NotATensor
-        if type(std) is not float:
-            std = float_of(std, "normal", "std", 2)
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
+        std = std if type(std) is float else float_of(std, "normal", "std", 2)
+        generator = generator if generator is None else generator_of(generator, "normal", "generator")
         if out is not None:  # normal.Tensor_float_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if mean._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("normal", mean, out)
+            if IS_METHOD or not (mean._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "normal", mean, out)
             return composite_random.normal_tensor_float_out(mean, std, generator=generator, out=out)
-        node = None
-        if (
-            (edge := mean._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(mean))
-        ):
-            if (edge := edge or edge_of(mean)) is not None:
+        if (edge := mean._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(mean)) is not None and not (state.active_modes and looks_inside(mean)):
                 node = nodes.NormalBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.mean_shape = mean.shape
-        if node is not None:
-            return recorded(node, composite_random.normal_tensor_float, mean, std, generator=generator)
+                return recorded(node, composite_random.normal_tensor_float, mean, std, generator=generator)
         return composite_random.normal_tensor_float(mean, std, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, normal_Tensor_float, locals())
@@ -2264,29 +1790,19 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
     try:
         if not isinstance(std, Tensor):
             raise NotATensor
-        if type(mean) is not float:
-            mean = float_of(mean, "normal", "mean", 1)
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
+        mean = mean if type(mean) is float else float_of(mean, "normal", "mean", 1)
+        generator = generator if generator is None else generator_of(generator, "normal", "generator")
         if out is not None:  # normal.float_Tensor_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if std._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("normal", std, out)
+            if IS_METHOD or not (std._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "normal", std, out)
             return composite_random.normal_float_tensor_out(mean, std, generator=generator, out=out)
-        node = None
-        if (
-            (edge := std._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(std))
-        ):
-            if (edge := edge or edge_of(std)) is not None:
+        if (edge := std._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(std)) is not None and not (state.active_modes and looks_inside(std)):
                 node = nodes.NormalBackward2()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.std_shape = std.shape
-        if node is not None:
-            return recorded(node, composite_random.normal_float_tensor, mean, std, generator=generator)
+                return recorded(node, composite_random.normal_float_tensor, mean, std, generator=generator)
         return composite_random.normal_float_tensor(mean, std, generator=generator)
     except CALL_ERRORS as error:
         return failed(error, normal_float_Tensor, locals())
@@ -2307,33 +1823,16 @@ def normal_float_float(
 ):
     """normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if state.active_modes and intercepts(normal_float_float):
-        return call(
-            normal_float_float,
-            mean,
-            std,
-            size,
-            generator=generator,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
+        return call_with(normal_float_float, locals())
     if out is not None:
         check_out_options(out, dtype, layout, device, "normal")
         return flagged(normal_float_float_out(mean, std, size, generator=generator, out=out), requires_grad)
     try:
-        if type(mean) is not float:
-            mean = float_of(mean, "normal", "mean", 1)
-        if type(std) is not float:
-            std = float_of(std, "normal", "std", 2)
-        if type(size) is not tuple:
-            size = ints_of(size, "normal", "size", 3)
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "normal", "dtype")
+        mean = mean if type(mean) is float else float_of(mean, "normal", "mean", 1)
+        std = std if type(std) is float else float_of(std, "normal", "std", 2)
+        size = size if type(size) is tuple else ints_of(size, "normal", "size", 3)
+        generator = generator if generator is None else generator_of(generator, "normal", "generator")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "normal", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "normal")
         result = fresh(
@@ -2341,10 +1840,8 @@ def normal_float_float(
                 mean, std, generator=generator
             )
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, normal_float_float, locals())
@@ -2363,11 +1860,7 @@ def normal(
     pin_memory=False,
     requires_grad=False,
 ):
-    """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
-    normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor
-    normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
-    normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
-    normal(mean, std, *, generator=None, out=None)
+    """normal(mean, std, *, generator=None, out=None)
     normal(mean, std=1.0, *, generator=None, out=None)
     normal(mean, std, size, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
@@ -2415,18 +1908,7 @@ def normal(
     ):
         return normal_float_Tensor(mean, std, generator=generator, out=out)
     return raise_no_overload(
-        normal,
-        (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float),
-        (mean, std, size),
-        {
-            "generator": generator,
-            "out": out,
-            "dtype": dtype,
-            "layout": layout,
-            "device": device,
-            "pin_memory": pin_memory,
-            "requires_grad": requires_grad,
-        },
+        normal, (normal_Tensor_Tensor, normal_Tensor_float, normal_float_Tensor, normal_float_float), locals()
     )
 
 
@@ -2437,14 +1919,10 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
     try:
         if not isinstance(out, Tensor):
             raise NotATensor
-        if type(mean) is not float:
-            mean = float_of(mean, "normal", "mean", 1)
-        if type(std) is not float:
-            std = float_of(std, "normal", "std", 2)
-        if type(size) is not tuple:
-            size = ints_of(size, "normal", "size", 3)
-        if generator is not None:
-            generator = generator_of(generator, "normal", "generator")
+        mean = mean if type(mean) is float else float_of(mean, "normal", "mean", 1)
+        std = std if type(std) is float else float_of(std, "normal", "std", 2)
+        size = size if type(size) is tuple else ints_of(size, "normal", "size", 3)
+        generator = generator if generator is None else generator_of(generator, "normal", "generator")
         if out._mt_edge is not None:
             refuse_unwritable("aten::normal", (out,))
         result = composite_random.normal_float_float_out(mean, std, size, generator=generator, out=out)

@@ -24,9 +24,9 @@ from mindtorch.dispatch.arguments.conversions import (
     int_of,
     overload_for,
     raise_bad_argument,
-    raise_no_overload,
+    raise_unmatched,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.registry import kernel_table
 
@@ -47,17 +47,15 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "lstm", "has_biases", 4)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "lstm", "num_layers", 5)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "lstm", "dropout", 6)
-        if train is not False and train is not True:
-            train = bool_of(train, "lstm", "train", 7)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "lstm", "dropout", 6)
+        train = train if train is False or train is True else bool_of(train, "lstm", "train", 7)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 8)
-        if batch_first is not False and batch_first is not True:
+        if not (batch_first is False or batch_first is True):
             batch_first = bool_of(batch_first, "lstm", "batch_first", 9)
         return composite_recurrent.lstm(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
@@ -77,15 +75,13 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "lstm", "has_biases", 5)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "lstm", "num_layers", 6)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "lstm", "dropout", 7)
-        if train is not False and train is not True:
-            train = bool_of(train, "lstm", "train", 8)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "lstm", "dropout", 7)
+        train = train if train is False or train is True else bool_of(train, "lstm", "train", 8)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 9)
         return composite_recurrent.lstm_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
@@ -95,15 +91,13 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
 
 
 def lstm(*args, **kwargs):
-    """lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)
-    lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)
-    lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((lstm_data, lstm_input), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(lstm, (lstm_data, lstm_input), args, kwargs)
+    return raise_unmatched(lstm, (lstm_data, lstm_input), args, kwargs)
 
 
 def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
@@ -115,17 +109,15 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "gru", "has_biases", 4)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "gru", "num_layers", 5)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "gru", "dropout", 6)
-        if train is not False and train is not True:
-            train = bool_of(train, "gru", "train", 7)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "gru", "dropout", 6)
+        train = train if train is False or train is True else bool_of(train, "gru", "train", 7)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "gru", "bidirectional", 8)
-        if batch_first is not False and batch_first is not True:
+        if not (batch_first is False or batch_first is True):
             batch_first = bool_of(batch_first, "gru", "batch_first", 9)
         return composite_recurrent.gru(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
@@ -143,15 +135,13 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "gru", "has_biases", 5)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "gru", "num_layers", 6)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "gru", "dropout", 7)
-        if train is not False and train is not True:
-            train = bool_of(train, "gru", "train", 8)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "gru", "dropout", 7)
+        train = train if train is False or train is True else bool_of(train, "gru", "train", 8)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "gru", "bidirectional", 9)
         return composite_recurrent.gru_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
@@ -161,39 +151,33 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
 
 
 def gru(*args, **kwargs):
-    """gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
-    gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
-    gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((gru_data, gru_input), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(gru, (gru_data, gru_input), args, kwargs)
+    return raise_unmatched(gru, (gru_data, gru_input), args, kwargs)
 
 
 def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
     if state.active_modes and intercepts(rnn_tanh_input, input, hx, params):
-        return call(
-            rnn_tanh_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
+        return call_with(rnn_tanh_input, locals())
     try:
         if not (isinstance(input, Tensor) and isinstance(hx, Tensor)):
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 4)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 5)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "rnn_tanh", "dropout", 6)
-        if train is not False and train is not True:
-            train = bool_of(train, "rnn_tanh", "train", 7)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "rnn_tanh", "dropout", 6)
+        train = train if train is False or train is True else bool_of(train, "rnn_tanh", "train", 7)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 8)
-        if batch_first is not False and batch_first is not True:
+        if not (batch_first is False or batch_first is True):
             batch_first = bool_of(batch_first, "rnn_tanh", "batch_first", 9)
         return composite_recurrent.rnn_tanh(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
@@ -211,15 +195,13 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 5)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 6)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "rnn_tanh", "dropout", 7)
-        if train is not False and train is not True:
-            train = bool_of(train, "rnn_tanh", "train", 8)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "rnn_tanh", "dropout", 7)
+        train = train if train is False or train is True else bool_of(train, "rnn_tanh", "train", 8)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 9)
         return composite_recurrent.rnn_tanh_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
@@ -229,39 +211,33 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
 
 
 def rnn_tanh(*args, **kwargs):
-    """rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
-    rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
-    rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((rnn_tanh_data, rnn_tanh_input), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(rnn_tanh, (rnn_tanh_data, rnn_tanh_input), args, kwargs)
+    return raise_unmatched(rnn_tanh, (rnn_tanh_data, rnn_tanh_input), args, kwargs)
 
 
 def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"""
     if state.active_modes and intercepts(rnn_relu_input, input, hx, params):
-        return call(
-            rnn_relu_input, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
-        )
+        return call_with(rnn_relu_input, locals())
     try:
         if not (isinstance(input, Tensor) and isinstance(hx, Tensor)):
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 4)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "rnn_relu", "num_layers", 5)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "rnn_relu", "dropout", 6)
-        if train is not False and train is not True:
-            train = bool_of(train, "rnn_relu", "train", 7)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "rnn_relu", "dropout", 6)
+        train = train if train is False or train is True else bool_of(train, "rnn_relu", "train", 7)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 8)
-        if batch_first is not False and batch_first is not True:
+        if not (batch_first is False or batch_first is True):
             batch_first = bool_of(batch_first, "rnn_relu", "batch_first", 9)
         return composite_recurrent.rnn_relu(
             input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
@@ -279,15 +255,13 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
             raise NotATensor
         if type(params) is not list and not isinstance(params, (list, tuple)):
             raise NotATensor
-        if has_biases is not False and has_biases is not True:
+        if not (has_biases is False or has_biases is True):
             has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 5)
-        if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
+        if not (type(num_layers) is int and -(2**63) <= num_layers < 2**63):
             num_layers = int_of(num_layers, "rnn_relu", "num_layers", 6)
-        if type(dropout) is not float:
-            dropout = float_of(dropout, "rnn_relu", "dropout", 7)
-        if train is not False and train is not True:
-            train = bool_of(train, "rnn_relu", "train", 8)
-        if bidirectional is not False and bidirectional is not True:
+        dropout = dropout if type(dropout) is float else float_of(dropout, "rnn_relu", "dropout", 7)
+        train = train if train is False or train is True else bool_of(train, "rnn_relu", "train", 8)
+        if not (bidirectional is False or bidirectional is True):
             bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 9)
         return composite_recurrent.rnn_relu_data(
             data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
@@ -297,15 +271,13 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
 
 
 def rnn_relu(*args, **kwargs):
-    """rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)
-    rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)
-    rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((rnn_relu_data, rnn_relu_input), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(rnn_relu, (rnn_relu_data, rnn_relu_input), args, kwargs)
+    return raise_unmatched(rnn_relu, (rnn_relu_data, rnn_relu_input), args, kwargs)
 
 
 def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
@@ -372,7 +344,7 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
     if state.active_modes and intercepts(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace):
         return call(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
     try:
-        if has_bias is not False and has_bias is not True:
+        if not (has_bias is False or has_bias is True):
             has_bias = bool_of(has_bias, "_thnn_fused_lstm_cell_backward_impl", "has_bias", 6)
         grad_hy_array = None if grad_hy is None else grad_hy._mt_array
         grad_cy_array = None if grad_cy is None else grad_cy._mt_array
@@ -483,7 +455,7 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
     if state.active_modes and intercepts(_thnn_fused_gru_cell_backward, grad_hy, workspace):
         return call(_thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
     try:
-        if has_bias is not False and has_bias is not True:
+        if not (has_bias is False or has_bias is True):
             has_bias = bool_of(has_bias, "_thnn_fused_gru_cell_backward", "has_bias", 3)
         grad_hy_array = grad_hy._mt_array
         workspace_array = workspace._mt_array

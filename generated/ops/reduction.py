@@ -14,9 +14,17 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
+from mindtorch.autograd._engine.history import (
+    check_inplace,
+    edge_of,
+    edges_of,
+    mark_written,
+    rebase,
+    refuse_complex,
+    written,
+)
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_out, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.reduction import (
@@ -40,13 +48,14 @@ from mindtorch.dispatch.arguments.conversions import (
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    raise_unmatched,
     scalar_of,
     separate_ints_of,
     sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.arguments.types import is_int
-from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -113,8 +122,7 @@ def sum_default(input, *, dtype=None):
     if state.active_modes and intercepts(sum_default, input):
         return call(sum_default, input, dtype=dtype)
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "sum", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "sum", "dtype")
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -137,20 +145,15 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "sum", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "sum", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "sum", "dtype")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "sum", "keepdim", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "sum", "dtype")
         input_array = input._mt_array
         if out is not None:  # sum.IntList_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("sum", input, out)
-            return adopt_result(
-                out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sum", input, out)
+            array = _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -166,9 +169,7 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
 
 
 def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
-    """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
-    sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    sum(input, *, dtype=None)
+    """sum(input, *, dtype=None)
     sum(input, dim, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -179,7 +180,7 @@ def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdim
         return sum_dim_IntList(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
     if keepdim is ... and out is None:
         return sum_default(input, dtype=dtype)
-    return raise_no_overload(sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out})
+    return raise_no_overload(sum, (sum_default, sum_dim_IntList), locals())
 
 
 def mean_default(input, *, dtype=None, out=None):
@@ -187,15 +188,12 @@ def mean_default(input, *, dtype=None, out=None):
     if state.active_modes and intercepts(mean_default, input, out):
         return call(mean_default, input, dtype=dtype, out=out)
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "mean", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "mean", "dtype")
         input_array = input._mt_array
         if out is not None:  # mean.dtype_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mean", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mean", input, out)
             return adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -219,20 +217,15 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "mean", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "mean", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "mean", "dtype")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "mean", "keepdim", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "mean", "dtype")
         input_array = input._mt_array
         if out is not None:  # mean.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mean", input, out)
-            return adopt_result(
-                out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mean", input, out)
+            array = _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -248,9 +241,7 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
 
 
 def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
-    """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
-    mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    mean(input, *, dtype=None, out=None)
+    """mean(input, *, dtype=None, out=None)
     mean(input, dim, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -261,7 +252,7 @@ def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
         return mean_dim(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
     if keepdim is ...:
         return mean_default(input, dtype=dtype, out=out)
-    return raise_no_overload(mean, (mean_default, mean_dim), (input, dim, keepdim), {"dtype": dtype, "out": out})
+    return raise_no_overload(mean, (mean_default, mean_dim), locals())
 
 
 def prod_default(input, *, dtype=None):
@@ -269,8 +260,7 @@ def prod_default(input, *, dtype=None):
     if state.active_modes and intercepts(prod_default, input):
         return call(prod_default, input, dtype=dtype)
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "prod", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "prod", "dtype")
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -292,22 +282,16 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
     if state.active_modes and intercepts(prod_dim_int, input, out):
         return call(prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "prod", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "prod", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "prod", "dtype")
+        dim = dim if type(dim) is int else int_of(dim, "prod", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "prod", "keepdim", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "prod", "dtype")
         input_array = input._mt_array
         if out is not None:  # prod.int_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("prod", input, out)
-            return adopt_result(
-                out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "prod", input, out)
+            array = _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -326,9 +310,7 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
 
 
 def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
-    """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
-    prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
-    prod(input, *, dtype=None)
+    """prod(input, *, dtype=None)
     prod(input, dim, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -339,7 +321,7 @@ def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
         return prod_dim_int(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
     if keepdim is ... and out is None:
         return prod_default(input, dtype=dtype)
-    return raise_no_overload(prod, (prod_default, prod_dim_int), (input, dim, keepdim), {"dtype": dtype, "out": out})
+    return raise_no_overload(prod, (prod_default, prod_dim_int), locals())
 
 
 def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -357,15 +339,12 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
             dim = ()
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "amax", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "amax", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "amax", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # amax.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("amax", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "amax", input, out)
             return adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -400,15 +379,12 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
             dim = ()
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "amin", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "amin", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "amin", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # amin.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("amin", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "amin", input, out)
             return adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -435,11 +411,9 @@ def max_default(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # max.unary_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("max", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "max", input, out)
             return adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -461,10 +435,8 @@ def max_dim(input, dim, keepdim=False, *, out=None):
     if state.active_modes and intercepts(max_dim, input, out):
         return call(max_dim, input, dim, keepdim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "max", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "max", "keepdim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "max", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "max", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # max.dim_max
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -503,17 +475,14 @@ def max_other(input, other, *, out=None):
     if out is not None:  # max.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(max_other, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("max", input, other, out)
         return ops.maximum(input, other, out=out)
     return ops.maximum(input, other)
 
 
 def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
-    """max.other(Tensor self, Tensor other) -> Tensor
-    max(Tensor self) -> Tensor
-    max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-    max(input, other, *, out=None)
+    """max(input, other, *, out=None)
     max(input, *, out=None)
     max(input, dim, keepdim=False, *, out=None)
     """
@@ -523,9 +492,7 @@ def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
         keepdim = keepdims
     if _dim is not ...:
         if dim is not ... or other is not ...:
-            return raise_no_overload(
-                max, (max_other, max_default, max_dim), (input, _dim, keepdim, other), {"out": out}
-            )
+            return raise_unmatched(max, (max_other, max_default, max_dim), (input, _dim, keepdim, other), {"out": out})
         if isinstance(_dim, Tensor) and keepdim is ...:
             other = _dim
         else:
@@ -536,7 +503,7 @@ def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
         return max_dim(input, dim, False if keepdim is ... else keepdim, out=out)
     if keepdim is ...:
         return max_default(input, out=out)
-    return raise_no_overload(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
+    return raise_unmatched(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
 
 
 def min_default(input, *, out=None):
@@ -546,11 +513,9 @@ def min_default(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # min.unary_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("min", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "min", input, out)
             return adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -572,10 +537,8 @@ def min_dim(input, dim, keepdim=False, *, out=None):
     if state.active_modes and intercepts(min_dim, input, out):
         return call(min_dim, input, dim, keepdim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "min", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "min", "keepdim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "min", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "min", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # min.dim_min
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -614,17 +577,14 @@ def min_other(input, other, *, out=None):
     if out is not None:  # min.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(min_other, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("min", input, other, out)
         return ops.minimum(input, other, out=out)
     return ops.minimum(input, other)
 
 
 def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
-    """min.other(Tensor self, Tensor other) -> Tensor
-    min(Tensor self) -> Tensor
-    min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-    min(input, other, *, out=None)
+    """min(input, other, *, out=None)
     min(input, *, out=None)
     min(input, dim, keepdim=False, *, out=None)
     """
@@ -634,9 +594,7 @@ def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
         keepdim = keepdims
     if _dim is not ...:
         if dim is not ... or other is not ...:
-            return raise_no_overload(
-                min, (min_other, min_default, min_dim), (input, _dim, keepdim, other), {"out": out}
-            )
+            return raise_unmatched(min, (min_other, min_default, min_dim), (input, _dim, keepdim, other), {"out": out})
         if isinstance(_dim, Tensor) and keepdim is ...:
             other = _dim
         else:
@@ -647,7 +605,7 @@ def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
         return min_dim(input, dim, False if keepdim is ... else keepdim, out=out)
     if keepdim is ...:
         return min_default(input, out=out)
-    return raise_no_overload(min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out})
+    return raise_unmatched(min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out})
 
 
 def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=None):
@@ -659,10 +617,8 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
     if state.active_modes and intercepts(aminmax, input, out):
         return call(aminmax, input, dim=dim, keepdim=keepdim, out=out)
     try:
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "aminmax", "dim")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "aminmax", "keepdim")
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "aminmax", "dim")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "aminmax", "keepdim")
         input_array = input._mt_array
         if out is not None:  # aminmax.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -720,10 +676,8 @@ def median_dim(input, dim, keepdim=False, *, out=None):
     if state.active_modes and intercepts(median_dim, input, out):
         return call(median_dim, input, dim, keepdim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "median", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "median", "keepdim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "median", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "median", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # median.dim_values
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -755,9 +709,7 @@ def median_dim(input, dim, keepdim=False, *, out=None):
 
 
 def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """median(Tensor self) -> Tensor
-    median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-    median(input)
+    """median(input)
     median(input, dim, keepdim=False, *, out=None)
     """
     if axis is not None:
@@ -768,7 +720,7 @@ def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
         return median_dim(input, dim, False if keepdim is ... else keepdim, out=out)
     if keepdim is ... and out is None:
         return median_default(input)
-    return raise_no_overload(median, (median_default, median_dim), (input, dim, keepdim), {"out": out})
+    return raise_no_overload(median, (median_default, median_dim), locals())
 
 
 def nanmedian_default(input):
@@ -798,10 +750,8 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
     if state.active_modes and intercepts(nanmedian_dim, input, out):
         return call(nanmedian_dim, input, dim, keepdim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "nanmedian", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "nanmedian", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "nanmedian", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # nanmedian.dim_values
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -833,9 +783,7 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
 
 
 def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """nanmedian(Tensor self) -> Tensor
-    nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-    nanmedian(input)
+    """nanmedian(input)
     nanmedian(input, dim, keepdim=False, *, out=None)
     """
     if axis is not None:
@@ -846,7 +794,7 @@ def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None
         return nanmedian_dim(input, dim, False if keepdim is ... else keepdim, out=out)
     if keepdim is ... and out is None:
         return nanmedian_default(input)
-    return raise_no_overload(nanmedian, (nanmedian_default, nanmedian_dim), (input, dim, keepdim), {"out": out})
+    return raise_no_overload(nanmedian, (nanmedian_default, nanmedian_dim), locals())
 
 
 def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -858,10 +806,8 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
     if state.active_modes and intercepts(mode, input, out):
         return call(mode, input, dim, keepdim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "mode", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "mode", "keepdim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "mode", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "mode", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # mode.values
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -901,12 +847,9 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
     if state.active_modes and intercepts(kthvalue, input, out):
         return call(kthvalue, input, k, dim, keepdim, out=out)
     try:
-        if type(k) is not int or not -(2**63) <= k < 2**63:
-            k = index_of(k, "kthvalue", "k", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "kthvalue", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
+        k = k if type(k) is int and -(2**63) <= k < 2**63 else index_of(k, "kthvalue", "k", 2)
+        dim = dim if type(dim) is int else int_of(dim, "kthvalue", "dim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "kthvalue", "keepdim", 4)
         input_array = input._mt_array
         if out is not None:  # kthvalue.values
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -942,12 +885,9 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if state.active_modes and intercepts(histc, input, out):
         return call(histc, input, bins, min, max, out=out)
     try:
-        if type(bins) is not int or not -(2**63) <= bins < 2**63:
-            bins = int_of(bins, "histc", "bins", 2)
-        if type(min) is not int and type(min) is not float:
-            min = scalar_of(min, "histc", "min", 3)
-        if type(max) is not int and type(max) is not float:
-            max = scalar_of(max, "histc", "max", 4)
+        bins = bins if type(bins) is int and -(2**63) <= bins < 2**63 else int_of(bins, "histc", "bins", 2)
+        min = min if type(min) is int or type(min) is float else scalar_of(min, "histc", "min", 3)
+        max = max if type(max) is int or type(max) is float else scalar_of(max, "histc", "max", 4)
         input_array = input._mt_array
         if out is not None:  # histc.out
             if IS_METHOD:
@@ -964,8 +904,7 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
     if state.active_modes and intercepts(histogram_bins_tensor, input, bins, weight, out):
         return call(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
     try:
-        if density is not False and density is not True:
-            density = bool_of(density, "histogram", "density")
+        density = density if density is False or density is True else bool_of(density, "histogram", "density")
         input_array = input._mt_array
         bins_array = bins._mt_array
         weight_array = None if weight is None else weight._mt_array
@@ -1010,10 +949,8 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
     if state.active_modes and intercepts(histogram_bin_ct, input, weight, out):
         return call(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
     try:
-        if type(bins) is not int or not -(2**63) <= bins < 2**63:
-            bins = int_of(bins, "histogram", "bins", 2)
-        if density is not False and density is not True:
-            density = bool_of(density, "histogram", "density")
+        bins = bins if type(bins) is int and -(2**63) <= bins < 2**63 else int_of(bins, "histogram", "bins", 2)
+        density = density if density is False or density is True else bool_of(density, "histogram", "density")
         input_array = input._mt_array
         weight_array = None if weight is None else weight._mt_array
         if out is not None:  # histogram.bin_ct_out
@@ -1050,21 +987,14 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
 
 
 def histogram(input, bins=100, *, weight=None, density=False, out=None, range=None):
-    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)
-    histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)
-    histogram(input, bins, *, weight=None, density=False, out=None)
+    """histogram(input, bins, *, weight=None, density=False, out=None)
     histogram(input, bins=100, *, range=None, weight=None, density=False, out=None)
     """
     if isinstance(bins, Tensor) and range is None:
         return histogram_bins_tensor(input, bins, weight=weight, density=density, out=out)
     if is_int(bins):
         return histogram_bin_ct(input, bins, range=range, weight=weight, density=density, out=out)
-    return raise_no_overload(
-        histogram,
-        (histogram_bins_tensor, histogram_bin_ct),
-        (input, bins),
-        {"weight": weight, "density": density, "out": out, "range": range},
-    )
+    return raise_no_overload(histogram, (histogram_bins_tensor, histogram_bin_ct), locals())
 
 
 def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
@@ -1074,7 +1004,7 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
     try:
         if type(bins) is not list and not isinstance(bins, (list, tuple)):
             raise NotATensor
-        if density is not False and density is not True:
+        if not (density is False or density is True):
             density = bool_of(density, "_histogramdd_from_bin_tensors", "density")
         input_array = input._mt_array
         bins_arrays = [tensor._mt_array for tensor in bins]
@@ -1089,10 +1019,10 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, *(bins_edges or [None] * len(bins)), weight_edge or None)
                 node.op = "aten::_histogramdd_from_bin_tensors"
-        return wrap(
-            __histogramdd_from_bin_tensors_kernels[type(input_array)](input_array, bins_arrays, weight_array, density),
-            node,
+        array = __histogramdd_from_bin_tensors_kernels[type(input_array)](
+            input_array, bins_arrays, weight_array, density
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _histogramdd_from_bin_tensors, locals())
 
@@ -1104,33 +1034,31 @@ def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=Fals
     try:
         if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
             raise NotATensor
-        if type(bins) is not tuple or bins and type(bins[0]) is not int:
+        if not (type(bins) is tuple and (not bins or type(bins[0]) is int)):
             bins = ints_of(bins, "_histogramdd_bin_edges", "bins", 2)
-        if density is not False and density is not True:
+        if not (density is False or density is True):
             density = bool_of(density, "_histogramdd_bin_edges", "density")
-        node = None
-        if (
-            (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, weight))
+        if (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None)) and (
+            state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
             weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-            if input_edge is not None or weight_edge is not None:
+            if (input_edge is not None or weight_edge is not None) and not (
+                state.active_modes and looks_inside(input, weight)
+            ):
                 node = RefusingNode()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, weight_edge or None)
                 node.op = "aten::_histogramdd_bin_edges"
-        if node is not None:
-            return recorded(
-                node,
-                composite_point_histograms.histogramdd_bin_edges,
-                input,
-                bins,
-                range=range,
-                weight=weight,
-                density=density,
-            )
+                return recorded(
+                    node,
+                    composite_point_histograms.histogramdd_bin_edges,
+                    input,
+                    bins,
+                    range=range,
+                    weight=weight,
+                    density=density,
+                )
         return composite_point_histograms.histogramdd_bin_edges(
             input, bins, range=range, weight=weight, density=density
         )
@@ -1145,33 +1073,31 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
     try:
         if not (isinstance(input, Tensor) and (weight is None or isinstance(weight, Tensor))):
             raise NotATensor
-        if type(bins) is not tuple or bins and type(bins[0]) is not int:
+        if not (type(bins) is tuple and (not bins or type(bins[0]) is int)):
             bins = ints_of(bins, "_histogramdd_from_bin_cts", "bins", 2)
-        if density is not False and density is not True:
+        if not (density is False or density is True):
             density = bool_of(density, "_histogramdd_from_bin_cts", "density")
-        node = None
-        if (
-            (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, weight))
+        if (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None)) and (
+            state.grad_everywhere or thread.grad_enabled
         ):
             input_edge = input._mt_edge or edge_of(input)
             weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-            if input_edge is not None or weight_edge is not None:
+            if (input_edge is not None or weight_edge is not None) and not (
+                state.active_modes and looks_inside(input, weight)
+            ):
                 node = RefusingNode()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, weight_edge or None)
                 node.op = "aten::_histogramdd_from_bin_cts"
-        if node is not None:
-            return recorded(
-                node,
-                composite_point_histograms.histogramdd_from_bin_cts,
-                input,
-                bins,
-                range=range,
-                weight=weight,
-                density=density,
-            )
+                return recorded(
+                    node,
+                    composite_point_histograms.histogramdd_from_bin_cts,
+                    input,
+                    bins,
+                    range=range,
+                    weight=weight,
+                    density=density,
+                )
         return composite_point_histograms.histogramdd_from_bin_cts(
             input, bins, range=range, weight=weight, density=density
         )
@@ -1182,25 +1108,12 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
     """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
     if state.active_modes and intercepts(segment_reduce, data, lengths, indices, offsets):
-        return call(
-            segment_reduce,
-            data,
-            reduce,
-            lengths=lengths,
-            indices=indices,
-            offsets=offsets,
-            axis=axis,
-            unsafe=unsafe,
-            initial=initial,
-        )
+        return call_with(segment_reduce, locals())
     try:
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "segment_reduce", "reduce", 2)
-        if type(axis) is not int or not -(2**63) <= axis < 2**63:
-            axis = int_of(axis, "segment_reduce", "axis")
-        if unsafe is not False and unsafe is not True:
-            unsafe = bool_of(unsafe, "segment_reduce", "unsafe")
-        if initial is not None and type(initial) is not int and type(initial) is not float:
+        reduce = reduce if type(reduce) is str else str_of(reduce, "segment_reduce", "reduce", 2)
+        axis = axis if type(axis) is int and -(2**63) <= axis < 2**63 else int_of(axis, "segment_reduce", "axis")
+        unsafe = unsafe if unsafe is False or unsafe is True else bool_of(unsafe, "segment_reduce", "unsafe")
+        if not (initial is None or type(initial) is int or type(initial) is float):
             initial = scalar_of(initial, "segment_reduce", "initial")
         data_array = data._mt_array
         lengths_array = None if lengths is None else lengths._mt_array
@@ -1220,12 +1133,10 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
                     save(lengths) if lengths is not None else None,
                     save(offsets) if offsets is not None else None,
                 )
-        result = wrap(
-            _segment_reduce_kernels[type(data_array)](
-                data_array, reduce, lengths_array, indices_array, offsets_array, axis, unsafe, initial
-            ),
-            node,
+        array = _segment_reduce_kernels[type(data_array)](
+            data_array, reduce, lengths_array, indices_array, offsets_array, axis, unsafe, initial
         )
+        result = wrap(array, node)
         if node is not None:
             node._mt_saved += (save_output(node, result),)
         return result
@@ -1236,23 +1147,12 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
 def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offsets=None, axis=0, initial=None):
     """_segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? offsets=None, int axis=0, Scalar? initial=None) -> Tensor"""
     if state.active_modes and intercepts(_segment_reduce_backward, grad, output, data, lengths, offsets):
-        return call(
-            _segment_reduce_backward,
-            grad,
-            output,
-            data,
-            reduce,
-            lengths=lengths,
-            offsets=offsets,
-            axis=axis,
-            initial=initial,
-        )
+        return call_with(_segment_reduce_backward, locals())
     try:
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "_segment_reduce_backward", "reduce", 4)
-        if type(axis) is not int or not -(2**63) <= axis < 2**63:
+        reduce = reduce if type(reduce) is str else str_of(reduce, "_segment_reduce_backward", "reduce", 4)
+        if not (type(axis) is int and -(2**63) <= axis < 2**63):
             axis = int_of(axis, "_segment_reduce_backward", "axis")
-        if initial is not None and type(initial) is not int and type(initial) is not float:
+        if not (initial is None or type(initial) is int or type(initial) is float):
             initial = scalar_of(initial, "_segment_reduce_backward", "initial")
         grad_array = grad._mt_array
         output_array = output._mt_array
@@ -1271,12 +1171,10 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (grad_edge or None, output_edge or None, data_edge or None)
                 node.op = "aten::_segment_reduce_backward"
-        return wrap(
-            __segment_reduce_backward_kernels[type(grad_array)](
-                grad_array, output_array, data_array, reduce, lengths_array, offsets_array, axis, initial
-            ),
-            node,
+        array = __segment_reduce_backward_kernels[type(grad_array)](
+            grad_array, output_array, data_array, reduce, lengths_array, offsets_array, axis, initial
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _segment_reduce_backward, locals())
 
@@ -1286,7 +1184,7 @@ def bincount(input, weights=None, minlength=0):
     if state.active_modes and intercepts(bincount, input, weights):
         return call(bincount, input, weights, minlength)
     try:
-        if type(minlength) is not int or not -(2**63) <= minlength < 2**63:
+        if not (type(minlength) is int and -(2**63) <= minlength < 2**63):
             minlength = index_of(minlength, "bincount", "minlength", 3)
         input_array = input._mt_array
         weights_array = None if weights is None else weights._mt_array
@@ -1307,23 +1205,12 @@ def bincount(input, weights=None, minlength=0):
 def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
     if state.active_modes and intercepts(searchsorted_Tensor, sorted_sequence, input, sorter, out):
-        return call(
-            searchsorted_Tensor,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
+        return call_with(searchsorted_Tensor, locals())
     try:
-        if out_int32 is not False and out_int32 is not True:
+        if not (out_int32 is False or out_int32 is True):
             out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "searchsorted", "right")
-        if side is not None and type(side) is not str:
-            side = str_of(side, "searchsorted", "side")
+        right = right if right is False or right is True else bool_of(right, "searchsorted", "right")
+        side = side if side is None or type(side) is str else str_of(side, "searchsorted", "side")
         sorted_sequence_array = sorted_sequence._mt_array
         input_array = input._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
@@ -1331,17 +1218,14 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
-                    sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
-                ),
+            array = _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
             )
-        return wrap(
-            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input_array, out_int32, right, side, sorter_array
-            )
+            return adopt_result(out, array)
+        array = _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+            sorted_sequence_array, input_array, out_int32, right, side, sorter_array
         )
+        return wrap(array)
     except CALL_ERRORS as error:
         return failed(error, searchsorted_Tensor, locals())
 
@@ -1349,51 +1233,33 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
 def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"""
     if state.active_modes and intercepts(searchsorted_Scalar, sorted_sequence, sorter, out):
-        return call(
-            searchsorted_Scalar,
-            sorted_sequence,
-            input,
-            out_int32=out_int32,
-            right=right,
-            side=side,
-            sorter=sorter,
-            out=out,
-        )
+        return call_with(searchsorted_Scalar, locals())
     try:
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "searchsorted", "input", 2)
-        if out_int32 is not False and out_int32 is not True:
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "searchsorted", "input", 2)
+        if not (out_int32 is False or out_int32 is True):
             out_int32 = bool_of(out_int32, "searchsorted", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "searchsorted", "right")
-        if side is not None and type(side) is not str:
-            side = str_of(side, "searchsorted", "side")
+        right = right if right is False or right is True else bool_of(right, "searchsorted", "right")
+        side = side if side is None or type(side) is str else str_of(side, "searchsorted", "side")
         sorted_sequence_array = sorted_sequence._mt_array
         sorter_array = None if sorter is None else sorter._mt_array
         if out is not None:  # searchsorted.Scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
-                    sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
-                ),
+            array = _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
             )
-        return wrap(
-            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
-                sorted_sequence_array, input, out_int32, right, side, sorter_array
-            )
+            return adopt_result(out, array)
+        array = _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+            sorted_sequence_array, input, out_int32, right, side, sorter_array
         )
+        return wrap(array)
     except CALL_ERRORS as error:
         return failed(error, searchsorted_Scalar, locals())
 
 
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
-    """searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
-    searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor
-    searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)
-    """
+    """searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)"""
     if isinstance(input, Tensor):
         return searchsorted_Tensor(
             sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
@@ -1402,12 +1268,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         return searchsorted_Scalar(
             sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
         )
-    return raise_no_overload(
-        searchsorted,
-        (searchsorted_Tensor, searchsorted_Scalar),
-        (sorted_sequence, input),
-        {"out_int32": out_int32, "right": right, "side": side, "sorter": sorter, "out": out},
-    )
+    return raise_no_overload(searchsorted, (searchsorted_Tensor, searchsorted_Scalar), locals())
 
 
 def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -1415,22 +1276,19 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
     if state.active_modes and intercepts(bucketize_Tensor, input, boundaries, out):
         return call(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
-        if out_int32 is not False and out_int32 is not True:
+        if not (out_int32 is False or out_int32 is True):
             out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "bucketize", "right")
+        right = right if right is False or right is True else bool_of(right, "bucketize", "right")
         input_array = input._mt_array
         boundaries_array = boundaries._mt_array
         if out is not None:  # bucketize.Tensor_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _bucketize_Tensor_kernels[type(input_array)](
-                    input_array, boundaries_array, out_int32, right, out=out_array
-                ),
+            array = _bucketize_Tensor_kernels[type(input_array)](
+                input_array, boundaries_array, out_int32, right, out=out_array
             )
+            return adopt_result(out, array)
         return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
     except CALL_ERRORS as error:
         return failed(error, bucketize_Tensor, locals())
@@ -1441,43 +1299,31 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
     if state.active_modes and intercepts(bucketize_Scalar, boundaries, out):
         return call(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
     try:
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "bucketize", "input", 1)
-        if out_int32 is not False and out_int32 is not True:
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "bucketize", "input", 1)
+        if not (out_int32 is False or out_int32 is True):
             out_int32 = bool_of(out_int32, "bucketize", "out_int32")
-        if right is not False and right is not True:
-            right = bool_of(right, "bucketize", "right")
+        right = right if right is False or right is True else bool_of(right, "bucketize", "right")
         boundaries_array = boundaries._mt_array
         if out is not None:  # bucketize.Scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _bucketize_Scalar_kernels[type(boundaries_array)](
-                    input, boundaries_array, out_int32, right, out=out_array
-                ),
+            array = _bucketize_Scalar_kernels[type(boundaries_array)](
+                input, boundaries_array, out_int32, right, out=out_array
             )
+            return adopt_result(out, array)
         return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
     except CALL_ERRORS as error:
         return failed(error, bucketize_Scalar, locals())
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
-    """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
-    bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor
-    bucketize(input, boundaries, *, out_int32=False, right=False, out=None)
-    """
+    """bucketize(input, boundaries, *, out_int32=False, right=False, out=None)"""
     if isinstance(input, Tensor):
         return bucketize_Tensor(input, boundaries, out_int32=out_int32, right=right, out=out)
     if as_operand(input) is not None:
         return bucketize_Scalar(input, boundaries, out_int32=out_int32, right=right, out=out)
-    return raise_no_overload(
-        bucketize,
-        (bucketize_Tensor, bucketize_Scalar),
-        (input, boundaries),
-        {"out_int32": out_int32, "right": right, "out": out},
-    )
+    return raise_no_overload(bucketize, (bucketize_Tensor, bucketize_Scalar), locals())
 
 
 def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1489,10 +1335,8 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     if state.active_modes and intercepts(argmax, input, out):
         return call(argmax, input, dim, keepdim, out=out)
     try:
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "argmax", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "argmax", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "argmax", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # argmax.out
             if IS_METHOD:
@@ -1513,10 +1357,8 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     if state.active_modes and intercepts(argmin, input, out):
         return call(argmin, input, dim, keepdim, out=out)
     try:
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "argmin", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "argmin", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "argmin", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # argmin.out
             if IS_METHOD:
@@ -1549,10 +1391,8 @@ def any_dim(input, dim, keepdim=False, *, out=None):
     if state.active_modes and intercepts(any_dim, input, out):
         return call(any_dim, input, dim, keepdim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "any", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "any", "keepdim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "any", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "any", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # any.out
             if IS_METHOD:
@@ -1571,15 +1411,12 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+        if not (dim is None or type(dim) is tuple and (not dim or type(dim[0]) is int)):
             dim = ints_of(dim, "any", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "any", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "any", "keepdim", 3)
         if out is not None:  # any.dims_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("any", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "any", input, out)
             return composite_reduction.any_dims_out(input, dim, keepdim, out=out)
         return composite_reduction.any_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -1587,10 +1424,7 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
 
 
 def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """any(Tensor self) -> Tensor
-    any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
-    any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-    any(input, *, out=None)
+    """any(input, *, out=None)
     any(input, dim, keepdim=False, *, out=None)
     any(input, dim=None, keepdim=False, *, out=None)
     """
@@ -1604,7 +1438,7 @@ def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
         return any_default(input, out=out)
     if dim is ... or dim is None or isinstance(dim, (tuple, list)):
         return any_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
-    return raise_no_overload(any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out})
+    return raise_no_overload(any, (any_default, any_dim, any_dims), locals())
 
 
 def all_default(input, *, out=None):
@@ -1628,10 +1462,8 @@ def all_dim(input, dim, keepdim=False, *, out=None):
     if state.active_modes and intercepts(all_dim, input, out):
         return call(all_dim, input, dim, keepdim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "all", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "all", "keepdim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "all", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "all", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # all.out
             if IS_METHOD:
@@ -1650,15 +1482,12 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
+        if not (dim is None or type(dim) is tuple and (not dim or type(dim[0]) is int)):
             dim = ints_of(dim, "all", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "all", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "all", "keepdim", 3)
         if out is not None:  # all.dims_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("all", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "all", input, out)
             return composite_reduction.all_dims_out(input, dim, keepdim, out=out)
         return composite_reduction.all_dims(input, dim, keepdim)
     except CALL_ERRORS as error:
@@ -1666,10 +1495,7 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
 
 
 def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """all(Tensor self) -> Tensor
-    all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
-    all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-    all(input, *, out=None)
+    """all(input, *, out=None)
     all(input, dim, keepdim=False, *, out=None)
     all(input, dim=None, keepdim=False, *, out=None)
     """
@@ -1683,7 +1509,7 @@ def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
         return all_default(input, out=out)
     if dim is ... or dim is None or isinstance(dim, (tuple, list)):
         return all_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
-    return raise_no_overload(all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out})
+    return raise_no_overload(all, (all_default, all_dim, all_dims), locals())
 
 
 def var_default(input, unbiased=True):
@@ -1693,8 +1519,7 @@ def var_default(input, unbiased=True):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "var", "unbiased", 2)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "var", "unbiased", 2)
         return ops.var_correction(input, dim=None, correction=int(unbiased))
     except CALL_ERRORS as error:
         return failed(error, var_default, locals())
@@ -1711,15 +1536,11 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "var", "dim", 2)
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "var", "unbiased", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "var", "keepdim", 4)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "var", "unbiased", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "var", "keepdim", 4)
         if out is not None:  # var.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("var", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "var", input, out)
             return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
         return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
@@ -1735,20 +1556,16 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "var", "dim", 2)
-        if correction is not None and type(correction) is not int and type(correction) is not float:
+        if not (correction is None or type(correction) is int or type(correction) is float):
             correction = scalar_of(correction, "var", "correction")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "var", "keepdim")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "var", "keepdim")
         input_array = input._mt_array
         if out is not None:  # var.correction_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("var", input, out)
-            return adopt_result(
-                out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "var", input, out)
+            array = _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1765,10 +1582,7 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
 
 
 def var(*args, **kwargs):
-    """var(Tensor self, bool unbiased=True) -> Tensor
-    var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
-    var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
-    var(input, unbiased=True)
+    """var(input, unbiased=True)
     var(input, dim, unbiased=True, keepdim=False, *, out=None)
     var(input, dim=None, *, correction=None, keepdim=False, out=None)
     """
@@ -1779,7 +1593,7 @@ def var(*args, **kwargs):
     overload = overload_for((var_default, var_dim, var_correction), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(var, (var_default, var_dim, var_correction), args, kwargs)
+    return raise_unmatched(var, (var_default, var_dim, var_correction), args, kwargs)
 
 
 def std_default(input, unbiased=True):
@@ -1789,8 +1603,7 @@ def std_default(input, unbiased=True):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "std", "unbiased", 2)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "std", "unbiased", 2)
         return ops.std_correction(input, dim=None, correction=int(unbiased))
     except CALL_ERRORS as error:
         return failed(error, std_default, locals())
@@ -1807,15 +1620,11 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "std", "dim", 2)
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "std", "unbiased", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "std", "keepdim", 4)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "std", "unbiased", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "std", "keepdim", 4)
         if out is not None:  # std.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("std", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "std", input, out)
             return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
         return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
@@ -1831,20 +1640,16 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "std", "dim", 2)
-        if correction is not None and type(correction) is not int and type(correction) is not float:
+        if not (correction is None or type(correction) is int or type(correction) is float):
             correction = scalar_of(correction, "std", "correction")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "std", "keepdim")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "std", "keepdim")
         input_array = input._mt_array
         if out is not None:  # std.correction_out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("std", input, out)
-            return adopt_result(
-                out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "std", input, out)
+            array = _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1864,10 +1669,7 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
 
 
 def std(*args, **kwargs):
-    """std(Tensor self, bool unbiased=True) -> Tensor
-    std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor
-    std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor
-    std(input, unbiased=True)
+    """std(input, unbiased=True)
     std(input, dim, unbiased=True, keepdim=False, *, out=None)
     std(input, dim=None, *, correction=None, keepdim=False, out=None)
     """
@@ -1878,7 +1680,7 @@ def std(*args, **kwargs):
     overload = overload_for((std_default, std_dim, std_correction), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(std, (std_default, std_dim, std_correction), args, kwargs)
+    return raise_unmatched(std, (std_default, std_dim, std_correction), args, kwargs)
 
 
 def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -1896,15 +1698,12 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "logsumexp", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "logsumexp", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # logsumexp.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("logsumexp", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "logsumexp", input, out)
             return adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1932,17 +1731,13 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
     if state.active_modes and intercepts(cumsum, input, out):
         return call(cumsum, input, dim, dtype=dtype, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cumsum", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "cumsum", "dtype")
+        dim = dim if type(dim) is int else int_of(dim, "cumsum", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "cumsum", "dtype")
         input_array = input._mt_array
         if out is not None:  # cumsum.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cumsum", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cumsum", input, out)
             return adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1965,10 +1760,8 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
     if state.active_modes and intercepts(cumsum_, input):
         return call(cumsum_, input, dim, dtype=dtype)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cumsum_", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "cumsum_", "dtype")
+        dim = dim if type(dim) is int else int_of(dim, "cumsum_", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "cumsum_", "dtype")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -1979,10 +1772,7 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
                 node.next_edges = (edge or None,)
                 node.dim = dim
         _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, cumsum_, locals())
 
@@ -1996,17 +1786,13 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
     if state.active_modes and intercepts(cumprod, input, out):
         return call(cumprod, input, dim, dtype=dtype, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cumprod", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "cumprod", "dtype")
+        dim = dim if type(dim) is int else int_of(dim, "cumprod", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "cumprod", "dtype")
         input_array = input._mt_array
         if out is not None:  # cumprod.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("cumprod", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "cumprod", input, out)
             return adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -2033,10 +1819,8 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
     if state.active_modes and intercepts(cumprod_, input):
         return call(cumprod_, input, dim, dtype=dtype)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cumprod_", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "cumprod_", "dtype")
+        dim = dim if type(dim) is int else int_of(dim, "cumprod_", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "cumprod_", "dtype")
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -2066,8 +1850,7 @@ def cummax(input, dim=..., *, out=None, axis=None):
     if state.active_modes and intercepts(cummax, input, out):
         return call(cummax, input, dim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cummax", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "cummax", "dim", 2)
         input_array = input._mt_array
         if out is not None:  # cummax.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -2106,8 +1889,7 @@ def cummin(input, dim=..., *, out=None, axis=None):
     if state.active_modes and intercepts(cummin, input, out):
         return call(cummin, input, dim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "cummin", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "cummin", "dim", 2)
         input_array = input._mt_array
         if out is not None:  # cummin.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -2146,15 +1928,12 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
     if state.active_modes and intercepts(logcumsumexp, input, out):
         return call(logcumsumexp, input, dim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "logcumsumexp", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "logcumsumexp", "dim", 2)
         input_array = input._mt_array
         if out is not None:  # logcumsumexp.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("logcumsumexp", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "logcumsumexp", input, out)
             return adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -2177,20 +1956,16 @@ def _softmax(input, dim, half_to_float, *, out=None):
     if state.active_modes and intercepts(_softmax, input, out):
         return call(_softmax, input, dim, half_to_float, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_softmax", "dim", 2)
-        if half_to_float is not False and half_to_float is not True:
+        dim = dim if type(dim) is int else int_of(dim, "_softmax", "dim", 2)
+        if not (half_to_float is False or half_to_float is True):
             half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
         input_array = input._mt_array
         if out is not None:  # _softmax.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_softmax", input, out)
-            return adopt_result(
-                out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_softmax", input, out)
+            array = __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2213,24 +1988,19 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     if state.active_modes and intercepts(_softmax_backward_data, grad_output, output, out):
         return call(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_softmax_backward_data", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "_softmax_backward_data", "dim", 3)
         if type(input_dtype) is not Dtype:
             input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         if out is not None:  # _softmax_backward_data.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_softmax_backward_data", grad_output, output, out)
-            return adopt_result(
-                out,
-                __softmax_backward_data_kernels[type(grad_output_array)](
-                    grad_output_array, output_array, dim, input_dtype, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_softmax_backward_data", grad_output, output, out)
+            array = __softmax_backward_data_kernels[type(grad_output_array)](
+                grad_output_array, output_array, dim, input_dtype, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -2242,10 +2012,10 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
                 node.dim = dim
                 node.input_dtype = input_dtype
                 node._mt_saved = (save(grad_output) if output_edge else None, save(output))
-        result = wrap(
-            __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
-            node,
+        array = __softmax_backward_data_kernels[type(grad_output_array)](
+            grad_output_array, output_array, dim, input_dtype
         )
+        result = wrap(array, node)
         if node is not None:
             refuse_complex("_softmax_backward_data", grad_output, output)
         return result
@@ -2264,15 +2034,11 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "softmax", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "softmax", "dtype", 3)
+        dim = dim if type(dim) is int else int_of(dim, "softmax", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "softmax", "dtype", 3)
         if out is not None:  # softmax.int_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("softmax", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "softmax", input, out)
             return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
         return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
@@ -2290,26 +2056,18 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "_safe_softmax", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "_safe_softmax", "dtype", 3)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        dim = dim if type(dim) is int else int_of(dim, "_safe_softmax", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "_safe_softmax", "dtype", 3)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SafeSoftmaxBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
                 node.self_dtype = input.dtype
-        if node is not None:
-            result = recorded(node, composite_reduction.safe_softmax, input, dim, dtype)
-            node._mt_saved = (save_output(node, result),)
-            return result
+                result = recorded(node, composite_reduction.safe_softmax, input, dim, dtype)
+                node._mt_saved = (save_output(node, result),)
+                return result
         return composite_reduction.safe_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
         return failed(error, _safe_softmax, locals())
@@ -2320,20 +2078,16 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     if state.active_modes and intercepts(_log_softmax, input, out):
         return call(_log_softmax, input, dim, half_to_float, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_log_softmax", "dim", 2)
-        if half_to_float is not False and half_to_float is not True:
+        dim = dim if type(dim) is int else int_of(dim, "_log_softmax", "dim", 2)
+        if not (half_to_float is False or half_to_float is True):
             half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
         input_array = input._mt_array
         if out is not None:  # _log_softmax.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_log_softmax", input, out)
-            return adopt_result(
-                out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_log_softmax", input, out)
+            array = __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2356,24 +2110,19 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
     if state.active_modes and intercepts(_log_softmax_backward_data, grad_output, output, out):
         return call(_log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "_log_softmax_backward_data", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "_log_softmax_backward_data", "dim", 3)
         if type(input_dtype) is not Dtype:
             input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
         grad_output_array = grad_output._mt_array
         output_array = output._mt_array
         if out is not None:  # _log_softmax_backward_data.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_log_softmax_backward_data", grad_output, output, out)
-            return adopt_result(
-                out,
-                __log_softmax_backward_data_kernels[type(grad_output_array)](
-                    grad_output_array, output_array, dim, input_dtype, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_log_softmax_backward_data", grad_output, output, out)
+            array = __log_softmax_backward_data_kernels[type(grad_output_array)](
+                grad_output_array, output_array, dim, input_dtype, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (grad_output._mt_edge is output._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
@@ -2384,12 +2133,10 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
                 node.next_edges = (grad_output_edge or None, output_edge or None)
                 node.dim = dim
                 node._mt_saved = (save(grad_output) if output_edge else None, save(output))
-        result = wrap(
-            __log_softmax_backward_data_kernels[type(grad_output_array)](
-                grad_output_array, output_array, dim, input_dtype
-            ),
-            node,
+        array = __log_softmax_backward_data_kernels[type(grad_output_array)](
+            grad_output_array, output_array, dim, input_dtype
         )
+        result = wrap(array, node)
         if node is not None:
             refuse_complex("_log_softmax_backward_data", grad_output, output)
         return result
@@ -2408,15 +2155,11 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "log_softmax", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
+        dim = dim if type(dim) is int else int_of(dim, "log_softmax", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "log_softmax", "dtype", 3)
         if out is not None:  # log_softmax.int_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("log_softmax", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "log_softmax", input, out)
             return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
         return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
@@ -2428,9 +2171,8 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
     if state.active_modes and intercepts(sort_default, input, out):
         return call(sort_default, input, dim, descending, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "sort", "dim", 2)
-        if descending is not False and descending is not True:
+        dim = dim if type(dim) is int else int_of(dim, "sort", "dim", 2)
+        if not (descending is False or descending is True):
             descending = bool_of(descending, "sort", "descending", 3)
         input_array = input._mt_array
         if out is not None:  # sort.values
@@ -2465,11 +2207,9 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     if state.active_modes and intercepts(sort_stable, input, out):
         return call(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
-        if stable is not None and stable is not False and stable is not True:
-            stable = bool_of(stable, "sort", "stable")
-        if type(dim) is not int:
-            dim = int_of(dim, "sort", "dim")
-        if descending is not False and descending is not True:
+        stable = stable if stable is None or stable is False or stable is True else bool_of(stable, "sort", "stable")
+        dim = dim if type(dim) is int else int_of(dim, "sort", "dim")
+        if not (descending is False or descending is True):
             descending = bool_of(descending, "sort", "descending")
         input_array = input._mt_array
         if out is not None:  # sort.values_stable
@@ -2500,9 +2240,7 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
 
 
 def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
-    """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
-    sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
-    sort(input, dim=-1, descending=False, *, out=None)
+    """sort(input, dim=-1, descending=False, *, out=None)
     sort(input, *, stable, dim=-1, descending=False, out=None)
     """
     if axis is not None:
@@ -2519,9 +2257,8 @@ def argsort_default(input, dim=-1, descending=False):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "argsort", "dim", 2)
-        if descending is not False and descending is not True:
+        dim = dim if type(dim) is int else int_of(dim, "argsort", "dim", 2)
+        if not (descending is False or descending is True):
             descending = bool_of(descending, "argsort", "descending", 3)
         return ops.sort(input, dim, descending)[1]
     except CALL_ERRORS as error:
@@ -2535,14 +2272,10 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     if state.active_modes and intercepts(topk, input, out):
         return call(topk, input, k, dim, largest, sorted, out=out)
     try:
-        if type(k) is not int or not -(2**63) <= k < 2**63:
-            k = index_of(k, "topk", "k", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "topk", "dim", 3)
-        if largest is not False and largest is not True:
-            largest = bool_of(largest, "topk", "largest", 4)
-        if sorted is not False and sorted is not True:
-            sorted = bool_of(sorted, "topk", "sorted", 5)
+        k = k if type(k) is int and -(2**63) <= k < 2**63 else index_of(k, "topk", "k", 2)
+        dim = dim if type(dim) is int else int_of(dim, "topk", "dim", 3)
+        largest = largest if largest is False or largest is True else bool_of(largest, "topk", "largest", 4)
+        sorted = sorted if sorted is False or sorted is True else bool_of(sorted, "topk", "sorted", 5)
         input_array = input._mt_array
         if out is not None:  # topk.values
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -2578,17 +2311,13 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if stable is not False and stable is not True:
-            stable = bool_of(stable, "argsort", "stable")
-        if type(dim) is not int:
-            dim = int_of(dim, "argsort", "dim")
-        if descending is not False and descending is not True:
+        stable = stable if stable is False or stable is True else bool_of(stable, "argsort", "stable")
+        dim = dim if type(dim) is int else int_of(dim, "argsort", "dim")
+        if not (descending is False or descending is True):
             descending = bool_of(descending, "argsort", "descending")
         if out is not None:  # argsort.stable_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("argsort", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "argsort", input, out)
             return composite_reduction.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
         return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
     except CALL_ERRORS as error:
@@ -2596,9 +2325,7 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
 
 
 def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None):
-    """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
-    argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor
-    argsort(input, dim=-1, descending=False)
+    """argsort(input, dim=-1, descending=False)
     argsort(input, *, stable, dim=-1, descending=False, out=None)
     """
     if axis is not None:
@@ -2607,9 +2334,7 @@ def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None)
         return argsort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
     if out is None:
         return argsort_default(input, dim, descending)
-    return raise_no_overload(
-        argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable, "out": out}
-    )
+    return raise_no_overload(argsort, (argsort_default, argsort_stable), locals())
 
 
 def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -2621,27 +2346,21 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
     if state.active_modes and intercepts(linalg_vector_norm, input, out):
         return call(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     try:
-        if type(ord) is not int and type(ord) is not float:
-            ord = scalar_of(ord, "linalg_vector_norm", "ord", 2)
+        ord = ord if type(ord) is int or type(ord) is float else scalar_of(ord, "linalg_vector_norm", "ord", 2)
         if type(dim) is int:
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
+        if not (keepdim is False or keepdim is True):
             keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "linalg_vector_norm", "dtype")
         input_array = input._mt_array
         if out is not None:  # linalg_vector_norm.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("linalg_vector_norm", input, out)
-            return adopt_result(
-                out,
-                _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array),
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "linalg_vector_norm", input, out)
+            array = _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -2667,27 +2386,18 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if p is not None and type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "norm", "p", 2)
+        p = p if p is None or type(p) is int or type(p) is float else scalar_of(p, "norm", "p", 2)
         if type(dim) is int:
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "norm", "keepdim", 4)
         if out is not None:  # norm.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "norm", input, out)
             return composite_reduction.norm_dim_out(input, p, dim, keepdim, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.NormBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2695,10 +2405,9 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
                 node.dim = dim
                 node.keepdim = keepdim
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(node, composite_reduction.norm_dim, input, p, dim, keepdim)
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(node, composite_reduction.norm_dim, input, p, dim, keepdim)
+                node._mt_saved += (save_output(node, result),)
+                return result
         return composite_reduction.norm_dim(input, p, dim, keepdim)
     except CALL_ERRORS as error:
         return failed(error, norm_ScalarOpt_dim, locals())
@@ -2711,24 +2420,17 @@ def norm_Scalar(input, p=2):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "norm", "p", 2)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        p = p if type(p) is int or type(p) is float else scalar_of(p, "norm", "p", 2)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.NormBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(node, composite_reduction.norm, input, p)
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(node, composite_reduction.norm, input, p)
+                node._mt_saved += (save_output(node, result),)
+                return result
         return composite_reduction.norm(input, p)
     except CALL_ERRORS as error:
         return failed(error, norm_Scalar, locals())
@@ -2741,32 +2443,26 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if p is not None and type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "norm", "p", 2)
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "norm", "dtype")
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        p = p if p is None or type(p) is int or type(p) is float else scalar_of(p, "norm", "p", 2)
+        dtype = dtype if type(dtype) is Dtype else dtype_of(dtype, "norm", "dtype")
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.NormBackward2()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(
-                node,
-                lambda input, p, dtype: ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype),
-                input,
-                p,
-                dtype,
-            )
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(
+                    node,
+                    lambda input, p, dtype: ops.linalg_vector_norm(
+                        input, 2 if p is None else p, None, False, dtype=dtype
+                    ),
+                    input,
+                    p,
+                    dtype,
+                )
+                node._mt_saved += (save_output(node, result),)
+                return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype)
     except CALL_ERRORS as error:
         return failed(error, norm_ScalarOpt_dtype, locals())
@@ -2779,29 +2475,19 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if p is not None and type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "norm", "p", 2)
+        p = p if p is None or type(p) is int or type(p) is float else scalar_of(p, "norm", "p", 2)
         if type(dim) is int:
             dim = (dim,)
         elif type(dim) is not tuple or dim and type(dim[0]) is not int:
             dim = sized_ints_of(dim, "norm", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "norm", "dtype")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "norm", "keepdim", 4)
+        dtype = dtype if type(dtype) is Dtype else dtype_of(dtype, "norm", "dtype")
         if out is not None:  # norm.dtype_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("norm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "norm", input, out)
             return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.NormBackward3()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2809,31 +2495,26 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
                 node.dim = dim
                 node.keepdim = keepdim
                 node._mt_saved = (save(input),)
-        if node is not None:
-            result = recorded(
-                node,
-                lambda input, p, dim, keepdim, dtype: ops.linalg_vector_norm(
-                    input, 2 if p is None else p, dim, keepdim, dtype=dtype
-                ),
-                input,
-                p,
-                dim,
-                keepdim,
-                dtype,
-            )
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(
+                    node,
+                    lambda input, p, dim, keepdim, dtype: ops.linalg_vector_norm(
+                        input, 2 if p is None else p, dim, keepdim, dtype=dtype
+                    ),
+                    input,
+                    p,
+                    dim,
+                    keepdim,
+                    dtype,
+                )
+                node._mt_saved += (save_output(node, result),)
+                return result
         return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         return failed(error, norm_ScalarOpt_dim_dtype, locals())
 
 
 def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
-    """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
-    norm.Scalar(Tensor self, Scalar p=2) -> Tensor
-    norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
-    norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor
-    norm(input, p, dim, keepdim=False, *, out=None)
+    """norm(input, p, dim, keepdim=False, *, out=None)
     norm(input, p=2)
     norm(input, p, *, dtype)
     norm(input, p, dim, keepdim, *, dtype, out=None)
@@ -2851,10 +2532,7 @@ def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, ke
     if as_operand(p) is not None and keepdim is ... and out is None:
         return norm_Scalar(input, p)
     return raise_no_overload(
-        norm,
-        (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
-        (input, p, dim, keepdim),
-        {"out": out, "dtype": dtype},
+        norm, (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype), locals()
     )
 
 
@@ -2865,26 +2543,21 @@ def dist(input, other, p=2):
     try:
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise NotATensor
-        if type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "dist", "p", 3)
-        node = None
-        if (
-            not (input._mt_edge is other._mt_edge is None)
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input, other))
-        ):
+        p = p if type(p) is int or type(p) is float else scalar_of(p, "dist", "p", 3)
+        if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
             other_edge = other._mt_edge or edge_of(other)
-            if input_edge is not None or other_edge is not None:
+            if (input_edge is not None or other_edge is not None) and not (
+                state.active_modes and looks_inside(input, other)
+            ):
                 node = nodes.DistBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (input_edge or None, other_edge or None)
                 node.p = p
                 node._mt_saved = (save(other), save(input))
-        if node is not None:
-            result = recorded(node, lambda input, other, p: ops.norm(input - other, p), input, other, p)
-            node._mt_saved += (save_output(node, result),)
-            return result
+                result = recorded(node, lambda input, other, p: ops.norm(input - other, p), input, other, p)
+                node._mt_saved += (save_output(node, result),)
+                return result
         return ops.norm(input - other, p)
     except CALL_ERRORS as error:
         return failed(error, dist, locals())
@@ -2897,25 +2570,16 @@ def renorm(input, p, dim, maxnorm, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "renorm", "p", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "renorm", "dim", 3)
-        if type(maxnorm) is not int and type(maxnorm) is not float:
+        p = p if type(p) is int or type(p) is float else scalar_of(p, "renorm", "p", 2)
+        dim = dim if type(dim) is int else int_of(dim, "renorm", "dim", 3)
+        if not (type(maxnorm) is int or type(maxnorm) is float):
             maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
         if out is not None:  # renorm.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("renorm", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "renorm", input, out)
             return composite_statistics.renorm_out(input, p, dim, maxnorm, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.RenormBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2923,8 +2587,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
                 node.dim = dim
                 node.maxnorm = maxnorm
                 node._mt_saved = (save(input),)
-        if node is not None:
-            return recorded(node, composite_statistics.renorm, input, p, dim, maxnorm)
+                return recorded(node, composite_statistics.renorm, input, p, dim, maxnorm)
         return composite_statistics.renorm(input, p, dim, maxnorm)
     except CALL_ERRORS as error:
         return failed(error, renorm, locals())
@@ -2937,11 +2600,9 @@ def renorm_(input, p, dim, maxnorm):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not int and type(p) is not float:
-            p = scalar_of(p, "renorm_", "p", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "renorm_", "dim", 3)
-        if type(maxnorm) is not int and type(maxnorm) is not float:
+        p = p if type(p) is int or type(p) is float else scalar_of(p, "renorm_", "p", 2)
+        dim = dim if type(dim) is int else int_of(dim, "renorm_", "dim", 3)
+        if not (type(maxnorm) is int or type(maxnorm) is float):
             maxnorm = scalar_of(maxnorm, "renorm_", "maxnorm", 4)
         return composite_statistics.renorm_(input, p, dim, maxnorm)
     except CALL_ERRORS as error:
@@ -2955,17 +2616,13 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
     try:
         if not (isinstance(input, Tensor) and isinstance(q, Tensor)):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "quantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "quantile", "dim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
         if out is not None:  # quantile.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("quantile", input, q, out)
+            if IS_METHOD or not (input._mt_edge is q._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "quantile", input, q, out)
             return composite_quantiles.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
         return composite_quantiles.quantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
@@ -2979,19 +2636,14 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(q) is not float:
-            q = float_of(q, "quantile", "q", 2)
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "quantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
+        q = q if type(q) is float else float_of(q, "quantile", "q", 2)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "quantile", "dim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "quantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "quantile", "interpolation")
         if out is not None:  # quantile.scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("quantile", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "quantile", input, out)
             return composite_quantiles.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
         return composite_quantiles.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
@@ -2999,10 +2651,7 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
-    """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
-    quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
-    quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)
-    """
+    """quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -3011,12 +2660,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
         return quantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
     if as_operand(q) is not None:
         return quantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    return raise_no_overload(
-        quantile,
-        (quantile_default, quantile_scalar),
-        (input, q, dim, keepdim),
-        {"interpolation": interpolation, "out": out},
-    )
+    return raise_no_overload(quantile, (quantile_default, quantile_scalar), locals())
 
 
 def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -3026,17 +2670,13 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
     try:
         if not (isinstance(input, Tensor) and isinstance(q, Tensor)):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "nanquantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "nanquantile", "dim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
         if out is not None:  # nanquantile.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nanquantile", input, q, out)
+            if IS_METHOD or not (input._mt_edge is q._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nanquantile", input, q, out)
             return composite_quantiles.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
         return composite_quantiles.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
     except CALL_ERRORS as error:
@@ -3050,19 +2690,14 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(q) is not float:
-            q = float_of(q, "nanquantile", "q", 2)
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "nanquantile", "dim", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
+        q = q if type(q) is float else float_of(q, "nanquantile", "q", 2)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "nanquantile", "dim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "nanquantile", "keepdim", 4)
         if type(interpolation) is not str:
             interpolation = str_of(interpolation, "nanquantile", "interpolation")
         if out is not None:  # nanquantile.scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nanquantile", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nanquantile", input, out)
             return composite_quantiles.nanquantile_number_out(
                 input, q, dim, keepdim, interpolation=interpolation, out=out
             )
@@ -3072,10 +2707,7 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
-    """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
-    nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
-    nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)
-    """
+    """nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)"""
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -3084,12 +2716,7 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
         return nanquantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
     if as_operand(q) is not None:
         return nanquantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    return raise_no_overload(
-        nanquantile,
-        (nanquantile_default, nanquantile_scalar),
-        (input, q, dim, keepdim),
-        {"interpolation": interpolation, "out": out},
-    )
+    return raise_no_overload(nanquantile, (nanquantile_default, nanquantile_scalar), locals())
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -3103,7 +2730,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
             and (aweights is None or isinstance(aweights, Tensor))
         ):
             raise NotATensor
-        if type(correction) is not int or not -(2**63) <= correction < 2**63:
+        if not (type(correction) is int and -(2**63) <= correction < 2**63):
             correction = int_of(correction, "cov", "correction")
         return composite_statistics.cov(input, correction=correction, fweights=fweights, aweights=aweights)
     except CALL_ERRORS as error:
@@ -3142,17 +2769,14 @@ def count_nonzero_default(input, dim=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "count_nonzero", "dim", 2)
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "count_nonzero", "dim", 2)
         return ops.sum(ops.ne(input, 0)) if dim is None else ops.sum(ops.ne(input, 0), [dim])
     except CALL_ERRORS as error:
         return failed(error, count_nonzero_default, locals())
 
 
 def count_nonzero(input, dim=None, *more_dim, axis=None):
-    """count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor
-    count_nonzero(Tensor self, int? dim=None) -> Tensor
-    count_nonzero(input, dim, *more_dim)
+    """count_nonzero(input, dim, *more_dim)
     count_nonzero(input, dim=None)
     """
     if axis is not None:
@@ -3163,7 +2787,7 @@ def count_nonzero(input, dim=None, *more_dim, axis=None):
         return count_nonzero_dim_IntList(input, dim)
     if dim is None or is_int(dim):
         return count_nonzero_default(input, dim)
-    return raise_no_overload(count_nonzero, (count_nonzero_dim_IntList, count_nonzero_default), (input, dim), {})
+    return raise_no_overload(count_nonzero, (count_nonzero_dim_IntList, count_nonzero_default), locals())
 
 
 def std_mean_default(input, unbiased=True):
@@ -3173,8 +2797,7 @@ def std_mean_default(input, unbiased=True):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "std_mean", "unbiased", 2)
         return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
     except CALL_ERRORS as error:
         return failed(error, std_mean_default, locals())
@@ -3191,10 +2814,8 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "std_mean", "dim", 2)
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "std_mean", "unbiased", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "std_mean", "keepdim", 4)
         return ops.std_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         return failed(error, std_mean_dim, locals())
@@ -3209,10 +2830,9 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "std_mean", "dim", 2)
-        if correction is not None and type(correction) is not int and type(correction) is not float:
+        if not (correction is None or type(correction) is int or type(correction) is float):
             correction = scalar_of(correction, "std_mean", "correction")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "std_mean", "keepdim")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "std_mean", "keepdim")
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -3237,10 +2857,7 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
 
 
 def std_mean(*args, **kwargs):
-    """std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
-    std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
-    std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)
-    std_mean(input, unbiased=True)
+    """std_mean(input, unbiased=True)
     std_mean(input, dim, unbiased=True, keepdim=False)
     std_mean(input, dim=None, *, correction=None, keepdim=False)
     """
@@ -3251,7 +2868,7 @@ def std_mean(*args, **kwargs):
     overload = overload_for((std_mean_default, std_mean_dim, std_mean_correction), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(std_mean, (std_mean_default, std_mean_dim, std_mean_correction), args, kwargs)
+    return raise_unmatched(std_mean, (std_mean_default, std_mean_dim, std_mean_correction), args, kwargs)
 
 
 def var_mean_default(input, unbiased=True):
@@ -3261,8 +2878,7 @@ def var_mean_default(input, unbiased=True):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "var_mean", "unbiased", 2)
         return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
     except CALL_ERRORS as error:
         return failed(error, var_mean_default, locals())
@@ -3279,10 +2895,8 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "var_mean", "dim", 2)
-        if unbiased is not False and unbiased is not True:
-            unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
+        unbiased = unbiased if unbiased is False or unbiased is True else bool_of(unbiased, "var_mean", "unbiased", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "var_mean", "keepdim", 4)
         return ops.var_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         return failed(error, var_mean_dim, locals())
@@ -3297,10 +2911,9 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "var_mean", "dim", 2)
-        if correction is not None and type(correction) is not int and type(correction) is not float:
+        if not (correction is None or type(correction) is int or type(correction) is float):
             correction = scalar_of(correction, "var_mean", "correction")
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "var_mean", "keepdim")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "var_mean", "keepdim")
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -3323,10 +2936,7 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
 
 
 def var_mean(*args, **kwargs):
-    """var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)
-    var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)
-    var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)
-    var_mean(input, unbiased=True)
+    """var_mean(input, unbiased=True)
     var_mean(input, dim, unbiased=True, keepdim=False)
     var_mean(input, dim=None, *, correction=None, keepdim=False)
     """
@@ -3337,7 +2947,7 @@ def var_mean(*args, **kwargs):
     overload = overload_for((var_mean_default, var_mean_dim, var_mean_correction), args, kwargs)
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(var_mean, (var_mean_default, var_mean_dim, var_mean_correction), args, kwargs)
+    return raise_unmatched(var_mean, (var_mean_default, var_mean_dim, var_mean_correction), args, kwargs)
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -3355,15 +2965,11 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "nanmean", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "nanmean", "dtype")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "nanmean", "keepdim", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "nanmean", "dtype")
         if out is not None:  # nanmean.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nanmean", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nanmean", input, out)
             return composite_reduction.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
         return composite_reduction.nanmean(input, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
@@ -3383,20 +2989,15 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "nansum", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "nansum", "dtype")
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "nansum", "keepdim", 3)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "nansum", "dtype")
         input_array = input._mt_array
         if out is not None:  # nansum.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("nansum", input, out)
-            return adopt_result(
-                out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "nansum", input, out)
+            array = _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -3420,7 +3021,7 @@ def msort(input, *, out=None):
     if out is not None:  # msort.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(msort, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("msort", input, out)
         return composite_reduction.msort_out(input, out=out)
     return ops.sort(input, 0)[0]
@@ -3439,10 +3040,8 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
             and (append is None or isinstance(append, Tensor))
         ):
             raise NotATensor
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "diff", "n", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "diff", "dim", 3)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "diff", "n", 2)
+        dim = dim if type(dim) is int else int_of(dim, "diff", "dim", 3)
         if out is not None:  # diff.out
             if IS_METHOD or not isinstance(out, Tensor):
                 raise NotATensor
@@ -3460,10 +3059,8 @@ def trapezoid_dx(y, *, dx=1, dim=-1):
     try:
         if not isinstance(y, Tensor):
             raise NotATensor
-        if type(dx) is not int and type(dx) is not float:
-            dx = scalar_of(dx, "trapezoid", "dx")
-        if type(dim) is not int:
-            dim = int_of(dim, "trapezoid", "dim")
+        dx = dx if type(dx) is int or type(dx) is float else scalar_of(dx, "trapezoid", "dx")
+        dim = dim if type(dim) is int else int_of(dim, "trapezoid", "dim")
         return composite_integrals.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, trapezoid_dx, locals())
@@ -3476,17 +3073,14 @@ def trapezoid_x(y, x, *, dim=-1):
     try:
         if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "trapezoid", "dim")
+        dim = dim if type(dim) is int else int_of(dim, "trapezoid", "dim")
         return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, trapezoid_x, locals())
 
 
 def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
-    """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
-    trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
-    trapezoid(y, x, *, dim=-1)
+    """trapezoid(y, x, *, dim=-1)
     trapezoid(y, *, dx=1, dim=-1)
     """
     if axis is not None:
@@ -3503,8 +3097,7 @@ def cumulative_trapezoid_x(y, x, *, dim=-1):
     try:
         if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "cumulative_trapezoid", "dim")
+        dim = dim if type(dim) is int else int_of(dim, "cumulative_trapezoid", "dim")
         return composite_integrals.cumulative_trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, cumulative_trapezoid_x, locals())
@@ -3517,19 +3110,15 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
     try:
         if not isinstance(y, Tensor):
             raise NotATensor
-        if type(dx) is not int and type(dx) is not float:
-            dx = scalar_of(dx, "cumulative_trapezoid", "dx")
-        if type(dim) is not int:
-            dim = int_of(dim, "cumulative_trapezoid", "dim")
+        dx = dx if type(dx) is int or type(dx) is float else scalar_of(dx, "cumulative_trapezoid", "dx")
+        dim = dim if type(dim) is int else int_of(dim, "cumulative_trapezoid", "dim")
         return composite_integrals.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, cumulative_trapezoid_dx, locals())
 
 
 def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
-    """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
-    cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor
-    cumulative_trapezoid(y, x, *, dim=-1)
+    """cumulative_trapezoid(y, x, *, dim=-1)
     cumulative_trapezoid(y, *, dx=1, dim=-1)
     """
     if axis is not None:
@@ -3546,8 +3135,7 @@ def trapz_x(y, x, *, dim=-1):
     try:
         if not (isinstance(y, Tensor) and isinstance(x, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "trapz", "dim")
+        dim = dim if type(dim) is int else int_of(dim, "trapz", "dim")
         return composite_integrals.trapezoid_x(y, x, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, trapz_x, locals())
@@ -3560,19 +3148,15 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
     try:
         if not isinstance(y, Tensor):
             raise NotATensor
-        if type(dx) is not float:
-            dx = float_of(dx, "trapz", "dx")
-        if type(dim) is not int:
-            dim = int_of(dim, "trapz", "dim")
+        dx = dx if type(dx) is float else float_of(dx, "trapz", "dx")
+        dim = dim if type(dim) is int else int_of(dim, "trapz", "dim")
         return ops.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
         return failed(error, trapz_dx, locals())
 
 
 def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
-    """trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
-    trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor
-    trapz(y, x, *, dim=-1)
+    """trapz(y, x, *, dim=-1)
     trapz(y, *, dx=1.0, dim=-1)
     """
     if axis is not None:
@@ -3589,11 +3173,10 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if spacing is not None and type(spacing) is not int and type(spacing) is not float:
+        if not (spacing is None or type(spacing) is int or type(spacing) is float):
             spacing = scalar_of(spacing, "gradient", "spacing")
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "gradient", "dim")
-        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "gradient", "dim")
+        if not (type(edge_order) is int and -(2**63) <= edge_order < 2**63):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -3607,11 +3190,10 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(spacing) is not int and type(spacing) is not float:
+        if not (type(spacing) is int or type(spacing) is float):
             spacing = scalar_of(spacing, "gradient", "spacing")
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "gradient", "dim")
-        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "gradient", "dim")
+        if not (type(edge_order) is int and -(2**63) <= edge_order < 2**63):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -3625,9 +3207,8 @@ def gradient_array(input, *, dim, edge_order=1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "gradient", "dim")
-        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "gradient", "dim")
+        if not (type(edge_order) is int and -(2**63) <= edge_order < 2**63):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -3641,9 +3222,8 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "gradient", "dim")
-        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "gradient", "dim")
+        if not (type(edge_order) is int and -(2**63) <= edge_order < 2**63):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -3657,9 +3237,8 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "gradient", "dim")
-        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "gradient", "dim")
+        if not (type(edge_order) is int and -(2**63) <= edge_order < 2**63):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -3675,9 +3254,8 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
             raise NotATensor
         if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
             raise NotATensor
-        if dim is not None and type(dim) is not int:
-            dim = int_of(dim, "gradient", "dim")
-        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+        dim = dim if dim is None or type(dim) is int else int_of(dim, "gradient", "dim")
+        if not (type(edge_order) is int and -(2**63) <= edge_order < 2**63):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -3693,9 +3271,8 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
             raise NotATensor
         if type(spacing) is not list and not isinstance(spacing, (list, tuple)):
             raise NotATensor
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "gradient", "dim")
-        if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "gradient", "dim")
+        if not (type(edge_order) is int and -(2**63) <= edge_order < 2**63):
             edge_order = int_of(edge_order, "gradient", "edge_order")
         return composite_integrals.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
     except CALL_ERRORS as error:
@@ -3703,14 +3280,7 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
 
 
 def gradient(*args, **kwargs):
-    """gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]
-    gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]
-    gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]
-    gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
-    gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]
-    gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]
-    gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]
-    gradient(input, *, spacing=None, dim=None, edge_order=1)
+    """gradient(input, *, spacing=None, dim=None, edge_order=1)
     gradient(input, *, spacing, dim, edge_order=1)
     gradient(input, *, dim, edge_order=1)
     gradient(input, *, spacing, dim=None, edge_order=1)
@@ -3732,7 +3302,7 @@ def gradient(*args, **kwargs):
     )
     if overload is not None:
         return overload(*args, **kwargs)
-    return raise_no_overload(
+    return raise_unmatched(
         gradient,
         (
             gradient_scalarint,

@@ -15,7 +15,7 @@ from mindtorch._generated.nodes import resampling as nodes
 from mindtorch._support.errors import wrong_length
 from mindtorch.autograd._engine.history import edge_of, refuse_complex
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import recorded, refuse_grad
+from mindtorch.autograd._engine.outputs import recorded, refuse_out
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.resampling import grids as composite_grids, shuffling as composite_shuffling
@@ -29,7 +29,7 @@ from mindtorch.dispatch.arguments.conversions import (
     ints_of,
     sized_ints_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts, looks_inside
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -73,26 +73,20 @@ def affine_grid_generator(theta, size, align_corners):
     try:
         if not isinstance(theta, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "affine_grid_generator", "size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "affine_grid_generator", "align_corners", 3)
-        node = None
-        if (
-            (edge := theta._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(theta))
-        ):
-            if (edge := edge or edge_of(theta)) is not None:
+        if (edge := theta._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(theta)) is not None and not (state.active_modes and looks_inside(theta)):
                 node = nodes.AffineGridGeneratorBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.size = size
                 node.align_corners = align_corners
-        if node is not None:
-            result = recorded(node, composite_grids.affine_grid_generator, theta, size, align_corners)
-            refuse_complex("affine_grid_generator", theta)
-            return result
+                result = recorded(node, composite_grids.affine_grid_generator, theta, size, align_corners)
+                refuse_complex("affine_grid_generator", theta)
+                return result
         return composite_grids.affine_grid_generator(theta, size, align_corners)
     except CALL_ERRORS as error:
         return failed(error, affine_grid_generator, locals())
@@ -105,11 +99,11 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     try:
         if not (isinstance(input, Tensor) and isinstance(grid, Tensor)):
             raise NotATensor
-        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+        if not (type(interpolation_mode) is int and -(2**63) <= interpolation_mode < 2**63):
             interpolation_mode = int_of(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
-        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+        if not (type(padding_mode) is int and -(2**63) <= padding_mode < 2**63):
             padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
         return composite_grids.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
     except CALL_ERRORS as error:
@@ -121,11 +115,11 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
     if state.active_modes and intercepts(grid_sampler_2d, input, grid):
         return call(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
-        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+        if not (type(interpolation_mode) is int and -(2**63) <= interpolation_mode < 2**63):
             interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
-        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+        if not (type(padding_mode) is int and -(2**63) <= padding_mode < 2**63):
             padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
         input_array = input._mt_array
         grid_array = grid._mt_array
@@ -141,12 +135,10 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
                 node.padding_mode = padding_mode
                 node.align_corners = align_corners
                 node._mt_saved = (save(grid), save(input))
-        return wrap(
-            _grid_sampler_2d_kernels[type(input_array)](
-                input_array, grid_array, interpolation_mode, padding_mode, align_corners
-            ),
-            node,
+        array = _grid_sampler_2d_kernels[type(input_array)](
+            input_array, grid_array, interpolation_mode, padding_mode, align_corners
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, grid_sampler_2d, locals())
 
@@ -154,22 +146,13 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
     if state.active_modes and intercepts(grid_sampler_2d_backward, grad_output, input, grid):
-        return call(
-            grid_sampler_2d_backward,
-            grad_output,
-            input,
-            grid,
-            interpolation_mode,
-            padding_mode,
-            align_corners,
-            output_mask,
-        )
+        return call_with(grid_sampler_2d_backward, locals())
     try:
-        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+        if not (type(interpolation_mode) is int and -(2**63) <= interpolation_mode < 2**63):
             interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d_backward", "interpolation_mode", 4)
-        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+        if not (type(padding_mode) is int and -(2**63) <= padding_mode < 2**63):
             padding_mode = int_of(padding_mode, "grid_sampler_2d_backward", "padding_mode", 5)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
         if len(output_mask) != 2:
             raise wrong_length(output_mask, 2)
@@ -206,11 +189,11 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
     if state.active_modes and intercepts(grid_sampler_3d, input, grid):
         return call(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
-        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+        if not (type(interpolation_mode) is int and -(2**63) <= interpolation_mode < 2**63):
             interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
-        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+        if not (type(padding_mode) is int and -(2**63) <= padding_mode < 2**63):
             padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
         input_array = input._mt_array
         grid_array = grid._mt_array
@@ -226,12 +209,10 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
                 node.padding_mode = padding_mode
                 node.align_corners = align_corners
                 node._mt_saved = (save(grid), save(input))
-        return wrap(
-            _grid_sampler_3d_kernels[type(input_array)](
-                input_array, grid_array, interpolation_mode, padding_mode, align_corners
-            ),
-            node,
+        array = _grid_sampler_3d_kernels[type(input_array)](
+            input_array, grid_array, interpolation_mode, padding_mode, align_corners
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, grid_sampler_3d, locals())
 
@@ -239,22 +220,13 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
     if state.active_modes and intercepts(grid_sampler_3d_backward, grad_output, input, grid):
-        return call(
-            grid_sampler_3d_backward,
-            grad_output,
-            input,
-            grid,
-            interpolation_mode,
-            padding_mode,
-            align_corners,
-            output_mask,
-        )
+        return call_with(grid_sampler_3d_backward, locals())
     try:
-        if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
+        if not (type(interpolation_mode) is int and -(2**63) <= interpolation_mode < 2**63):
             interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d_backward", "interpolation_mode", 4)
-        if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
+        if not (type(padding_mode) is int and -(2**63) <= padding_mode < 2**63):
             padding_mode = int_of(padding_mode, "grid_sampler_3d_backward", "padding_mode", 5)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
         if len(output_mask) != 2:
             raise wrong_length(output_mask, 2)
@@ -295,18 +267,15 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
             output_size = (output_size,)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
-        if scales is not None and type(scales) is not float:
+        if not (scales is None or type(scales) is float):
             scales = float_of(scales, "upsample_nearest1d", "scales", 3)
         input_array = input._mt_array
         if out is not None:  # upsample_nearest1d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_nearest1d", input, out)
-            return adopt_result(
-                out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_nearest1d", input, out)
+            array = _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -334,21 +303,17 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
             input_size = (input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
-        if scales is not None and type(scales) is not float:
+        if not (scales is None or type(scales) is float):
             scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
         grad_output_array = grad_output._mt_array
         if out is not None:  # upsample_nearest1d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_nearest1d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                _upsample_nearest1d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, scales, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_nearest1d_backward", grad_output, out)
+            array = _upsample_nearest1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -357,12 +322,10 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
                 node.next_edges = (edge or None,)
                 node.output_size = output_size
                 node.scales = scales
-        return wrap(
-            _upsample_nearest1d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales
-            ),
-            node,
+        array = _upsample_nearest1d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_nearest1d_backward, locals())
 
@@ -376,23 +339,19 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
         input_array = input._mt_array
         if out is not None:  # upsample_nearest2d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_nearest2d", input, out)
-            return adopt_result(
-                out,
-                _upsample_nearest2d_kernels[type(input_array)](
-                    input_array, output_size, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_nearest2d", input, out)
+            array = _upsample_nearest2d_kernels[type(input_array)](
+                input_array, output_size, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -421,23 +380,19 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
             input_size = (input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
         grad_output_array = grad_output._mt_array
         if out is not None:  # upsample_nearest2d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_nearest2d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                _upsample_nearest2d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_nearest2d_backward", grad_output, out)
+            array = _upsample_nearest2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -447,12 +402,10 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
                 node.output_size = output_size
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_nearest2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_h, scales_w
-            ),
-            node,
+        array = _upsample_nearest2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_nearest2d_backward, locals())
 
@@ -466,25 +419,21 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
-        if scales_d is not None and type(scales_d) is not float:
+        if not (scales_d is None or type(scales_d) is float):
             scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_nearest3d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
         input_array = input._mt_array
         if out is not None:  # upsample_nearest3d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_nearest3d", input, out)
-            return adopt_result(
-                out,
-                _upsample_nearest3d_kernels[type(input_array)](
-                    input_array, output_size, scales_d, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_nearest3d", input, out)
+            array = _upsample_nearest3d_kernels[type(input_array)](
+                input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -496,9 +445,8 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
                 node.scales_d = scales_d
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_nearest3d_kernels[type(input_array)](input_array, output_size, scales_d, scales_h, scales_w), node
-        )
+        array = _upsample_nearest3d_kernels[type(input_array)](input_array, output_size, scales_d, scales_h, scales_w)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_nearest3d, locals())
 
@@ -508,9 +456,7 @@ def upsample_nearest3d_backward(
 ):
     """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(upsample_nearest3d_backward, grad_output, out):
-        return call(
-            upsample_nearest3d_backward, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
-        )
+        return call_with(upsample_nearest3d_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
@@ -520,25 +466,21 @@ def upsample_nearest3d_backward(
             input_size = (input_size, input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
-        if scales_d is not None and type(scales_d) is not float:
+        if not (scales_d is None or type(scales_d) is float):
             scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_nearest3d_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
         if out is not None:  # upsample_nearest3d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_nearest3d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                _upsample_nearest3d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_nearest3d_backward", grad_output, out)
+            array = _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -549,12 +491,10 @@ def upsample_nearest3d_backward(
                 node.scales_d = scales_d
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
-            ),
-            node,
+        array = _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_nearest3d_backward, locals())
 
@@ -568,19 +508,17 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
             output_size = (output_size,)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
-        if scales is not None and type(scales) is not float:
+        if not (scales is None or type(scales) is float):
             scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
         input_array = input._mt_array
         if out is not None:  # _upsample_nearest_exact1d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_nearest_exact1d", input, out)
-            return adopt_result(
-                out,
-                __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_nearest_exact1d", input, out)
+            array = __upsample_nearest_exact1d_kernels[type(input_array)](
+                input_array, output_size, scales, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -608,21 +546,17 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
             input_size = (input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
-        if scales is not None and type(scales) is not float:
+        if not (scales is None or type(scales) is float):
             scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
         grad_output_array = grad_output._mt_array
         if out is not None:  # _upsample_nearest_exact1d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, scales, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_nearest_exact1d_backward", grad_output, out)
+            array = __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -631,12 +565,10 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
                 node.next_edges = (edge or None,)
                 node.output_size = output_size
                 node.scales = scales
-        return wrap(
-            __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales
-            ),
-            node,
+        array = __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_nearest_exact1d_backward, locals())
 
@@ -650,23 +582,19 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
         input_array = input._mt_array
         if out is not None:  # _upsample_nearest_exact2d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_nearest_exact2d", input, out)
-            return adopt_result(
-                out,
-                __upsample_nearest_exact2d_kernels[type(input_array)](
-                    input_array, output_size, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_nearest_exact2d", input, out)
+            array = __upsample_nearest_exact2d_kernels[type(input_array)](
+                input_array, output_size, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -677,9 +605,8 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
                 node.self_shape = input_array.shape
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_nearest_exact2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node
-        )
+        array = __upsample_nearest_exact2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_nearest_exact2d, locals())
 
@@ -687,9 +614,7 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
 def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None, *, out=None):
     """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(_upsample_nearest_exact2d_backward, grad_output, out):
-        return call(
-            _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
-        )
+        return call_with(_upsample_nearest_exact2d_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -699,23 +624,19 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
             input_size = (input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
         grad_output_array = grad_output._mt_array
         if out is not None:  # _upsample_nearest_exact2d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_nearest_exact2d_backward", grad_output, out)
+            array = __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -725,12 +646,10 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
                 node.output_size = output_size
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_nearest_exact2d_backward, locals())
 
@@ -744,25 +663,21 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
-        if scales_d is not None and type(scales_d) is not float:
+        if not (scales_d is None or type(scales_d) is float):
             scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_nearest_exact3d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
         input_array = input._mt_array
         if out is not None:  # _upsample_nearest_exact3d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_nearest_exact3d", input, out)
-            return adopt_result(
-                out,
-                __upsample_nearest_exact3d_kernels[type(input_array)](
-                    input_array, output_size, scales_d, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_nearest_exact3d", input, out)
+            array = __upsample_nearest_exact3d_kernels[type(input_array)](
+                input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -774,12 +689,10 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
                 node.scales_d = scales_d
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_nearest_exact3d_kernels[type(input_array)](
-                input_array, output_size, scales_d, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_nearest_exact3d_kernels[type(input_array)](
+            input_array, output_size, scales_d, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_nearest_exact3d, locals())
 
@@ -789,16 +702,7 @@ def _upsample_nearest_exact3d_backward(
 ):
     """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(_upsample_nearest_exact3d_backward, grad_output, out):
-        return call(
-            _upsample_nearest_exact3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return call_with(_upsample_nearest_exact3d_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
@@ -808,25 +712,21 @@ def _upsample_nearest_exact3d_backward(
             input_size = (input_size, input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
-        if scales_d is not None and type(scales_d) is not float:
+        if not (scales_d is None or type(scales_d) is float):
             scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_nearest_exact3d_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
         if out is not None:  # _upsample_nearest_exact3d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_nearest_exact3d_backward", grad_output, out)
+            array = __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -837,12 +737,10 @@ def _upsample_nearest_exact3d_backward(
                 node.scales_d = scales_d
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, scales_d, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_nearest_exact3d_backward, locals())
 
@@ -856,23 +754,19 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
             output_size = (output_size,)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
-        if scales is not None and type(scales) is not float:
+        if not (scales is None or type(scales) is float):
             scales = float_of(scales, "upsample_linear1d", "scales", 4)
         input_array = input._mt_array
         if out is not None:  # upsample_linear1d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_linear1d", input, out)
-            return adopt_result(
-                out,
-                _upsample_linear1d_kernels[type(input_array)](
-                    input_array, output_size, align_corners, scales, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_linear1d", input, out)
+            array = _upsample_linear1d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -883,9 +777,8 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
                 node.self_shape = input_array.shape
                 node.align_corners = align_corners
                 node.scales = scales
-        return wrap(
-            _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales), node
-        )
+        array = _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_linear1d, locals())
 
@@ -903,23 +796,19 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
             input_size = (input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
-        if scales is not None and type(scales) is not float:
+        if not (scales is None or type(scales) is float):
             scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
         grad_output_array = grad_output._mt_array
         if out is not None:  # upsample_linear1d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_linear1d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                _upsample_linear1d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, align_corners, scales, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_linear1d_backward", grad_output, out)
+            array = _upsample_linear1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -929,12 +818,10 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
                 node.output_size = output_size
                 node.align_corners = align_corners
                 node.scales = scales
-        return wrap(
-            _upsample_linear1d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales
-            ),
-            node,
+        array = _upsample_linear1d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_linear1d_backward, locals())
 
@@ -948,25 +835,21 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_bilinear2d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
         input_array = input._mt_array
         if out is not None:  # upsample_bilinear2d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_bilinear2d", input, out)
-            return adopt_result(
-                out,
-                _upsample_bilinear2d_kernels[type(input_array)](
-                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_bilinear2d", input, out)
+            array = _upsample_bilinear2d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -978,12 +861,10 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_bilinear2d_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = _upsample_bilinear2d_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_bilinear2d, locals())
 
@@ -993,16 +874,7 @@ def upsample_bilinear2d_backward(
 ):
     """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(upsample_bilinear2d_backward, grad_output, out):
-        return call(
-            upsample_bilinear2d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return call_with(upsample_bilinear2d_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1012,25 +884,21 @@ def upsample_bilinear2d_backward(
             input_size = (input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_bilinear2d_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
         if out is not None:  # upsample_bilinear2d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_bilinear2d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_bilinear2d_backward", grad_output, out)
+            array = _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1041,12 +909,10 @@ def upsample_bilinear2d_backward(
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_bilinear2d_backward, locals())
 
@@ -1060,27 +926,23 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
             output_size = (output_size, output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
-        if scales_d is not None and type(scales_d) is not float:
+        if not (scales_d is None or type(scales_d) is float):
             scales_d = float_of(scales_d, "upsample_trilinear3d", "scales_d", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_trilinear3d", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
         input_array = input._mt_array
         if out is not None:  # upsample_trilinear3d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_trilinear3d", input, out)
-            return adopt_result(
-                out,
-                _upsample_trilinear3d_kernels[type(input_array)](
-                    input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_trilinear3d", input, out)
+            array = _upsample_trilinear3d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1093,12 +955,10 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
                 node.scales_d = scales_d
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_trilinear3d_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_d, scales_h, scales_w
-            ),
-            node,
+        array = _upsample_trilinear3d_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_d, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_trilinear3d, locals())
 
@@ -1108,17 +968,7 @@ def upsample_trilinear3d_backward(
 ):
     """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(upsample_trilinear3d_backward, grad_output, out):
-        return call(
-            upsample_trilinear3d_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_d,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return call_with(upsample_trilinear3d_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size, output_size)
@@ -1128,34 +978,23 @@ def upsample_trilinear3d_backward(
             input_size = (input_size, input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
-        if scales_d is not None and type(scales_d) is not float:
+        if not (scales_d is None or type(scales_d) is float):
             scales_d = float_of(scales_d, "upsample_trilinear3d_backward", "scales_d", 5)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_trilinear3d_backward", "scales_h", 6)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
         grad_output_array = grad_output._mt_array
         if out is not None:  # upsample_trilinear3d_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_trilinear3d_backward", grad_output, out)
-            return adopt_result(
-                out,
-                _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
-                    grad_output_array,
-                    output_size,
-                    input_size,
-                    align_corners,
-                    scales_d,
-                    scales_h,
-                    scales_w,
-                    out=out_array,
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_trilinear3d_backward", grad_output, out)
+            array = _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1167,12 +1006,10 @@ def upsample_trilinear3d_backward(
                 node.scales_d = scales_d
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w
-            ),
-            node,
+        array = _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_trilinear3d_backward, locals())
 
@@ -1186,25 +1023,21 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_bicubic2d", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
         input_array = input._mt_array
         if out is not None:  # upsample_bicubic2d.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("upsample_bicubic2d", input, out)
-            return adopt_result(
-                out,
-                _upsample_bicubic2d_kernels[type(input_array)](
-                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "upsample_bicubic2d", input, out)
+            array = _upsample_bicubic2d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1216,10 +1049,10 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_bicubic2d_kernels[type(input_array)](input_array, output_size, align_corners, scales_h, scales_w),
-            node,
+        array = _upsample_bicubic2d_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_bicubic2d, locals())
 
@@ -1227,9 +1060,7 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
 def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
     """upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(upsample_bicubic2d_backward, grad_output):
-        return call(
-            upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
-        )
+        return call_with(upsample_bicubic2d_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1239,11 +1070,11 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
             input_size = (input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "upsample_bicubic2d_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "upsample_bicubic2d_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "upsample_bicubic2d_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "upsample_bicubic2d_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
         node = None
@@ -1256,12 +1087,10 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            _upsample_bicubic2d_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = _upsample_bicubic2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, upsample_bicubic2d_backward, locals())
 
@@ -1275,25 +1104,21 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_bilinear2d_aa", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
         input_array = input._mt_array
         if out is not None:  # _upsample_bilinear2d_aa.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_bilinear2d_aa", input, out)
-            return adopt_result(
-                out,
-                __upsample_bilinear2d_aa_kernels[type(input_array)](
-                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_bilinear2d_aa", input, out)
+            array = __upsample_bilinear2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1305,12 +1130,10 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_bilinear2d_aa_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_bilinear2d_aa_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_bilinear2d_aa, locals())
 
@@ -1320,16 +1143,7 @@ def _upsample_bilinear2d_aa_backward(
 ):
     """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(_upsample_bilinear2d_aa_backward, grad_output, out):
-        return call(
-            _upsample_bilinear2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return call_with(_upsample_bilinear2d_aa_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1339,25 +1153,21 @@ def _upsample_bilinear2d_aa_backward(
             input_size = (input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_bilinear2d_aa_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
         if out is not None:  # _upsample_bilinear2d_aa_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
-            return adopt_result(
-                out,
-                __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_bilinear2d_aa_backward", grad_output, out)
+            array = __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1368,12 +1178,10 @@ def _upsample_bilinear2d_aa_backward(
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_bilinear2d_aa_backward, locals())
 
@@ -1387,25 +1195,21 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_bicubic2d_aa", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
         input_array = input._mt_array
         if out is not None:  # _upsample_bicubic2d_aa.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_bicubic2d_aa", input, out)
-            return adopt_result(
-                out,
-                __upsample_bicubic2d_aa_kernels[type(input_array)](
-                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_bicubic2d_aa", input, out)
+            array = __upsample_bicubic2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1417,12 +1221,10 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_bicubic2d_aa_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_bicubic2d_aa_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_bicubic2d_aa, locals())
 
@@ -1432,16 +1234,7 @@ def _upsample_bicubic2d_aa_backward(
 ):
     """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(_upsample_bicubic2d_aa_backward, grad_output, out):
-        return call(
-            _upsample_bicubic2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return call_with(_upsample_bicubic2d_aa_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1451,25 +1244,21 @@ def _upsample_bicubic2d_aa_backward(
             input_size = (input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_bicubic2d_aa_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
         if out is not None:  # _upsample_bicubic2d_aa_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
-            return adopt_result(
-                out,
-                __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_bicubic2d_aa_backward", grad_output, out)
+            array = __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1480,12 +1269,10 @@ def _upsample_bicubic2d_aa_backward(
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_bicubic2d_aa_backward, locals())
 
@@ -1499,25 +1286,21 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
             output_size = (output_size, output_size)
         elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
             output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_lanczos2d_aa", "scales_h", 4)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
         input_array = input._mt_array
         if out is not None:  # _upsample_lanczos2d_aa.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_lanczos2d_aa", input, out)
-            return adopt_result(
-                out,
-                __upsample_lanczos2d_aa_kernels[type(input_array)](
-                    input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_lanczos2d_aa", input, out)
+            array = __upsample_lanczos2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(input)) is not None:
@@ -1529,12 +1312,10 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_lanczos2d_aa_kernels[type(input_array)](
-                input_array, output_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_lanczos2d_aa_kernels[type(input_array)](
+            input_array, output_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_lanczos2d_aa, locals())
 
@@ -1544,16 +1325,7 @@ def _upsample_lanczos2d_aa_backward(
 ):
     """_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
     if state.active_modes and intercepts(_upsample_lanczos2d_aa_backward, grad_output, out):
-        return call(
-            _upsample_lanczos2d_aa_backward,
-            grad_output,
-            output_size,
-            input_size,
-            align_corners,
-            scales_h,
-            scales_w,
-            out=out,
-        )
+        return call_with(_upsample_lanczos2d_aa_backward, locals())
     try:
         if type(output_size) is int:
             output_size = (output_size, output_size)
@@ -1563,25 +1335,21 @@ def _upsample_lanczos2d_aa_backward(
             input_size = (input_size, input_size, input_size, input_size)
         elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
             input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
-        if align_corners is not False and align_corners is not True:
+        if not (align_corners is False or align_corners is True):
             align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
-        if scales_h is not None and type(scales_h) is not float:
+        if not (scales_h is None or type(scales_h) is float):
             scales_h = float_of(scales_h, "_upsample_lanczos2d_aa_backward", "scales_h", 5)
-        if scales_w is not None and type(scales_w) is not float:
+        if not (scales_w is None or type(scales_w) is float):
             scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
         grad_output_array = grad_output._mt_array
         if out is not None:  # _upsample_lanczos2d_aa_backward.grad_input
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if grad_output._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
-            return adopt_result(
-                out,
-                __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
-                    grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-                ),
+            if IS_METHOD or not (grad_output._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_upsample_lanczos2d_aa_backward", grad_output, out)
+            array = __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if (edge := grad_output._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
             if (edge := edge or edge_of(grad_output)) is not None:
@@ -1592,12 +1360,10 @@ def _upsample_lanczos2d_aa_backward(
                 node.align_corners = align_corners
                 node.scales_h = scales_h
                 node.scales_w = scales_w
-        return wrap(
-            __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
-                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
-            ),
-            node,
+        array = __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
+            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w
         )
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, _upsample_lanczos2d_aa_backward, locals())
 
@@ -1609,21 +1375,15 @@ def pixel_shuffle(input, upscale_factor):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(upscale_factor) is not int or not -(2**63) <= upscale_factor < 2**63:
+        if not (type(upscale_factor) is int and -(2**63) <= upscale_factor < 2**63):
             upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.PixelShuffleBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.upscale_factor = upscale_factor
-        if node is not None:
-            return recorded(node, composite_shuffling.pixel_shuffle, input, upscale_factor)
+                return recorded(node, composite_shuffling.pixel_shuffle, input, upscale_factor)
         return composite_shuffling.pixel_shuffle(input, upscale_factor)
     except CALL_ERRORS as error:
         return failed(error, pixel_shuffle, locals())
@@ -1636,21 +1396,15 @@ def pixel_unshuffle(input, downscale_factor):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(downscale_factor) is not int or not -(2**63) <= downscale_factor < 2**63:
+        if not (type(downscale_factor) is int and -(2**63) <= downscale_factor < 2**63):
             downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.PixelUnshuffleBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.downscale_factor = downscale_factor
-        if node is not None:
-            return recorded(node, composite_shuffling.pixel_unshuffle, input, downscale_factor)
+                return recorded(node, composite_shuffling.pixel_unshuffle, input, downscale_factor)
         return composite_shuffling.pixel_unshuffle(input, downscale_factor)
     except CALL_ERRORS as error:
         return failed(error, pixel_unshuffle, locals())
@@ -1663,22 +1417,16 @@ def channel_shuffle(input, groups):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "channel_shuffle", "groups", 2)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.ChannelShuffleBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
                 node.groups = groups
-        if node is not None:
-            return recorded(node, composite_shuffling.channel_shuffle, input, groups)
+                return recorded(node, composite_shuffling.channel_shuffle, input, groups)
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
         return failed(error, channel_shuffle, locals())
@@ -1691,7 +1439,7 @@ def native_channel_shuffle(input, groups):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(groups) is not int or not -(2**63) <= groups < 2**63:
+        if not (type(groups) is int and -(2**63) <= groups < 2**63):
             groups = index_of(groups, "native_channel_shuffle", "groups", 2)
         return composite_shuffling.channel_shuffle(input, groups)
     except CALL_ERRORS as error:

@@ -17,7 +17,7 @@ from mindtorch._generated.nodes import sparse as nodes
 from mindtorch._support.errors import wrong_length
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import refuse_grad, write_out
+from mindtorch.autograd._engine.outputs import refuse_out, write_out
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.sparse import (
@@ -38,8 +38,8 @@ from mindtorch.dispatch.arguments.conversions import (
     sized_ints_of,
     str_of,
 )
-from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.factory import check_options, pinned_result, refuse_pinned
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
+from mindtorch.dispatch.factory import check_options, refuse_pinned, with_options
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -82,32 +82,18 @@ def _sparse_coo_tensor_with_dims_and_tensors(
 ):
     """_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor"""
     if state.active_modes and intercepts(_sparse_coo_tensor_with_dims_and_tensors, indices, values):
-        return call(
-            _sparse_coo_tensor_with_dims_and_tensors,
-            sparse_dim,
-            dense_dim,
-            size,
-            indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-            requires_grad=requires_grad,
-        )
+        return call_with(_sparse_coo_tensor_with_dims_and_tensors, locals())
     try:
         if type(sparse_dim) is not int:
             sparse_dim = int_of(sparse_dim, "_sparse_coo_tensor_with_dims_and_tensors", "sparse_dim", 1)
         if type(dense_dim) is not int:
             dense_dim = int_of(dense_dim, "_sparse_coo_tensor_with_dims_and_tensors", "dense_dim", 2)
-        if type(size) is not tuple:
-            size = ints_of(size, "_sparse_coo_tensor_with_dims_and_tensors", "size", 3)
-        if dtype is not None and type(dtype) is not Dtype:
+        size = size if type(size) is tuple else ints_of(size, "_sparse_coo_tensor_with_dims_and_tensors", "size", 3)
+        if not (dtype is None or type(dtype) is Dtype):
             dtype = dtype_of(dtype, "_sparse_coo_tensor_with_dims_and_tensors", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "_sparse_coo_tensor_with_dims_and_tensors")
-        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+        if not (is_coalesced is None or is_coalesced is False or is_coalesced is True):
             is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_with_dims_and_tensors", "is_coalesced")
         indices_array = indices._mt_array
         values_array = values._mt_array
@@ -118,25 +104,12 @@ def _sparse_coo_tensor_with_dims_and_tensors(
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save(indices),)
-        result = wrap(
-            __sparse_coo_tensor_with_dims_and_tensors_kernels[type(indices_array)](
-                sparse_dim,
-                dense_dim,
-                size,
-                indices_array,
-                values_array,
-                dtype,
-                layout,
-                device,
-                pin_memory,
-                is_coalesced,
-            ),
-            node,
+        array = __sparse_coo_tensor_with_dims_and_tensors_kernels[type(indices_array)](
+            sparse_dim, dense_dim, size, indices_array, values_array, dtype, layout, device, pin_memory, is_coalesced
         )
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        result = wrap(array, node)
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, _sparse_coo_tensor_with_dims_and_tensors, locals())
@@ -147,29 +120,19 @@ def _sparse_coo_tensor_unsafe(
 ):
     """_sparse_coo_tensor_unsafe(Tensor indices, Tensor values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor"""
     if state.active_modes and intercepts(_sparse_coo_tensor_unsafe, indices, values):
-        return call(
-            _sparse_coo_tensor_unsafe,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
+        return call_with(_sparse_coo_tensor_unsafe, locals())
     try:
         if not (isinstance(indices, Tensor) and isinstance(values, Tensor)):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "_sparse_coo_tensor_unsafe", "size", 3)
-        if dtype is not None and type(dtype) is not Dtype:
+        if not (dtype is None or type(dtype) is Dtype):
             dtype = dtype_of(dtype, "_sparse_coo_tensor_unsafe", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "_sparse_coo_tensor_unsafe")
             if pin_memory:
                 refuse_pinned("_sparse_coo_tensor_unsafe")
-        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+        if not (is_coalesced is None or is_coalesced is False or is_coalesced is True):
             is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_unsafe", "is_coalesced")
         return composite_sparse.sparse_coo_unsafe(
             indices,
@@ -190,26 +153,16 @@ def sparse_coo_tensor_indices(
 ):
     """sparse_coo_tensor.indices(Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor"""
     if state.active_modes and intercepts(sparse_coo_tensor_indices, indices, values):
-        return call(
-            sparse_coo_tensor_indices,
-            indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
+        return call_with(sparse_coo_tensor_indices, locals())
     try:
         if not (isinstance(indices, Tensor) and isinstance(values, Tensor)):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "sparse_coo_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "sparse_coo_tensor")
             if pin_memory:
                 refuse_pinned("sparse_coo_tensor")
-        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+        if not (is_coalesced is None or is_coalesced is False or is_coalesced is True):
             is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
         return composite_sparse.sparse_coo_from_indices(
             indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, is_coalesced=is_coalesced
@@ -223,29 +176,18 @@ def sparse_coo_tensor_indices_size(
 ):
     """sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor"""
     if state.active_modes and intercepts(sparse_coo_tensor_indices_size, indices, values):
-        return call(
-            sparse_coo_tensor_indices_size,
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
+        return call_with(sparse_coo_tensor_indices_size, locals())
     try:
         if not (isinstance(indices, Tensor) and isinstance(values, Tensor)):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "sparse_coo_tensor", "size", 3)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "sparse_coo_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "sparse_coo_tensor")
             if pin_memory:
                 refuse_pinned("sparse_coo_tensor")
-        if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
+        if not (is_coalesced is None or is_coalesced is False or is_coalesced is True):
             is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
         return composite_sparse.sparse_coo_from_size(
             indices,
@@ -266,8 +208,7 @@ def _to_sparse_sparse_dim(input, sparse_dim):
     if state.active_modes and intercepts(_to_sparse_sparse_dim, input):
         return call(_to_sparse_sparse_dim, input, sparse_dim)
     try:
-        if type(sparse_dim) is not int:
-            sparse_dim = int_of(sparse_dim, "_to_sparse", "sparse_dim", 2)
+        sparse_dim = sparse_dim if type(sparse_dim) is int else int_of(sparse_dim, "_to_sparse", "sparse_dim", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -290,7 +231,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
             blocksize = (blocksize, blocksize)
         elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
             blocksize = sized_ints_of(blocksize, "_to_sparse", "blocksize")
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "_to_sparse", "dense_dim")
         input_array = input._mt_array
         node = None
@@ -306,9 +247,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
 
 
 def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
-    """_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor
-    _to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor
-    _to_sparse(input, sparse_dim)
+    """_to_sparse(input, sparse_dim)
     _to_sparse(input, *, layout=None, blocksize=None, dense_dim=None)
     """
     if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
@@ -323,8 +262,7 @@ def to_sparse_sparse_dim(input, sparse_dim):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(sparse_dim) is not int:
-            sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
+        sparse_dim = sparse_dim if type(sparse_dim) is int else int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
         return composite_sparse.to_sparse_dim(input, sparse_dim)
     except CALL_ERRORS as error:
         return failed(error, to_sparse_sparse_dim, locals())
@@ -341,7 +279,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
             blocksize = (blocksize, blocksize)
         elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
             blocksize = sized_ints_of(blocksize, "to_sparse", "blocksize")
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
         return composite_sparse.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     except CALL_ERRORS as error:
@@ -349,9 +287,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
 
 
 def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
-    """to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor
-    to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor
-    to_sparse(input, sparse_dim)
+    """to_sparse(input, sparse_dim)
     to_sparse(input, *, layout=None, blocksize=None, dense_dim=None)
     """
     if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
@@ -364,9 +300,8 @@ def _to_dense(input, dtype=None, masked_grad=None):
     if state.active_modes and intercepts(_to_dense, input):
         return call(_to_dense, input, dtype, masked_grad)
     try:
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "_to_dense", "dtype", 2)
-        if masked_grad is not None and masked_grad is not False and masked_grad is not True:
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "_to_dense", "dtype", 2)
+        if not (masked_grad is None or masked_grad is False or masked_grad is True):
             masked_grad = bool_of(masked_grad, "_to_dense", "masked_grad", 3)
         input_array = input._mt_array
         node = None
@@ -389,9 +324,8 @@ def to_dense(input, dtype=None, *, masked_grad=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "to_dense", "dtype", 2)
-        if masked_grad is not None and masked_grad is not False and masked_grad is not True:
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "to_dense", "dtype", 2)
+        if not (masked_grad is None or masked_grad is False or masked_grad is True):
             masked_grad = bool_of(masked_grad, "to_dense", "masked_grad")
         return (
             (input if dtype is None else input.to(dtype))
@@ -535,17 +469,14 @@ def _sparse_mm_reduce(sparse, dense, reduce):
     try:
         if not (isinstance(sparse, Tensor) and isinstance(dense, Tensor)):
             raise NotATensor
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "_sparse_mm", "reduce", 3)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "_sparse_mm", "reduce", 3)
         return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
     except CALL_ERRORS as error:
         return failed(error, _sparse_mm_reduce, locals())
 
 
 def _sparse_mm(sparse, dense, reduce=...):
-    """_sparse_mm(Tensor sparse, Tensor dense) -> Tensor
-    _sparse_mm.reduce(Tensor sparse, Tensor dense, str reduce) -> Tensor
-    _sparse_mm(sparse, dense)
+    """_sparse_mm(sparse, dense)
     _sparse_mm(sparse, dense, reduce)
     """
     if reduce is not ...:
@@ -558,8 +489,7 @@ def _sparse_mm_reduce_impl(input, other, reduce):
     if state.active_modes and intercepts(_sparse_mm_reduce_impl, input, other):
         return call(_sparse_mm_reduce_impl, input, other, reduce)
     try:
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "_sparse_mm_reduce_impl", "reduce", 3)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "_sparse_mm_reduce_impl", "reduce", 3)
         input_array = input._mt_array
         other_array = other._mt_array
         node = None
@@ -589,8 +519,7 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
     if state.active_modes and intercepts(_sparse_mm_reduce_impl_backward, input, grad_out, weight, arg_out):
         return call(_sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
     try:
-        if type(reduce) is not str:
-            reduce = str_of(reduce, "_sparse_mm_reduce_impl_backward", "reduce", 4)
+        reduce = reduce if type(reduce) is str else str_of(reduce, "_sparse_mm_reduce_impl_backward", "reduce", 4)
         if len(output_mask) != 2:
             raise wrong_length(output_mask, 2)
         input_array = input._mt_array
@@ -626,10 +555,8 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
     try:
         if not (isinstance(input, Tensor) and isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
             raise NotATensor
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "_sparse_addmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "_sparse_addmm", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "_sparse_addmm", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "_sparse_addmm", "alpha")
         return composite_sparse.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, _sparse_addmm, locals())
@@ -670,23 +597,10 @@ def sparse_compressed_tensor_comp_plain_value_size(
     if state.active_modes and intercepts(
         sparse_compressed_tensor_comp_plain_value_size, compressed_indices, plain_indices, values
     ):
-        return call(
-            sparse_compressed_tensor_comp_plain_value_size,
-            compressed_indices,
-            plain_indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            requires_grad=requires_grad,
-        )
+        return call_with(sparse_compressed_tensor_comp_plain_value_size, locals())
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "sparse_compressed_tensor", "size", 4)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
+        size = size if type(size) is tuple else ints_of(size, "sparse_compressed_tensor", "size", 4)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "sparse_compressed_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "sparse_compressed_tensor")
         compressed_indices_array = compressed_indices._mt_array
@@ -698,18 +612,14 @@ def sparse_compressed_tensor_comp_plain_value_size(
                 node = nodes.SparseCompressedTensorBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-        result = wrap(
-            _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
-                compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
-            ),
-            node,
+        array = _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
+            compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
         )
+        result = wrap(array, node)
         if node is not None:
             node._mt_saved = (save_output(node, result),)
-        if pin_memory:
-            result = pinned_result(result)
-        if requires_grad:
-            result.requires_grad = True
+        if pin_memory or requires_grad:
+            return with_options(result, pin_memory, requires_grad)
         return result
     except CALL_ERRORS as error:
         return failed(error, sparse_compressed_tensor_comp_plain_value_size, locals())
@@ -722,23 +632,13 @@ def sparse_compressed_tensor_comp_plain_value(
     if state.active_modes and intercepts(
         sparse_compressed_tensor_comp_plain_value, compressed_indices, plain_indices, values
     ):
-        return call(
-            sparse_compressed_tensor_comp_plain_value,
-            compressed_indices,
-            plain_indices,
-            values,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-        )
+        return call_with(sparse_compressed_tensor_comp_plain_value, locals())
     try:
         if not (
             isinstance(compressed_indices, Tensor) and isinstance(plain_indices, Tensor) and isinstance(values, Tensor)
         ):
             raise NotATensor
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "sparse_compressed_tensor", "dtype")
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "sparse_compressed_tensor")
             if pin_memory:
@@ -755,7 +655,7 @@ def _to_sparse_csr(input, dense_dim=None):
     if state.active_modes and intercepts(_to_sparse_csr, input):
         return call(_to_sparse_csr, input, dense_dim)
     try:
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "_to_sparse_csr", "dense_dim", 2)
         input_array = input._mt_array
         node = None
@@ -777,7 +677,7 @@ def to_sparse_csr(input, dense_dim=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
         return input if input.layout is sparse_csr else ops._to_sparse_csr(input, dense_dim)
     except CALL_ERRORS as error:
@@ -789,7 +689,7 @@ def _to_sparse_csc(input, dense_dim=None):
     if state.active_modes and intercepts(_to_sparse_csc, input):
         return call(_to_sparse_csc, input, dense_dim)
     try:
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "_to_sparse_csc", "dense_dim", 2)
         input_array = input._mt_array
         node = None
@@ -811,7 +711,7 @@ def to_sparse_csc(input, dense_dim=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
         return input if input.layout is sparse_csc else ops._to_sparse_csc(input, dense_dim)
     except CALL_ERRORS as error:
@@ -827,7 +727,7 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
             blocksize = (blocksize, blocksize)
         elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
             blocksize = sized_ints_of(blocksize, "_to_sparse_bsr", "blocksize", 2)
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "_to_sparse_bsr", "dense_dim", 3)
         input_array = input._mt_array
         node = None
@@ -853,7 +753,7 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
             blocksize = (blocksize, blocksize)
         elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
             blocksize = sized_ints_of(blocksize, "to_sparse_bsr", "blocksize", 2)
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
         return composite_sparse.to_bsr(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
@@ -869,7 +769,7 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
             blocksize = (blocksize, blocksize)
         elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
             blocksize = sized_ints_of(blocksize, "_to_sparse_bsc", "blocksize", 2)
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "_to_sparse_bsc", "dense_dim", 3)
         input_array = input._mt_array
         node = None
@@ -895,7 +795,7 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
             blocksize = (blocksize, blocksize)
         elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
             blocksize = sized_ints_of(blocksize, "to_sparse_bsc", "blocksize", 2)
-        if dense_dim is not None and type(dense_dim) is not int:
+        if not (dense_dim is None or type(dense_dim) is int):
             dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
         return composite_sparse.to_bsc(input, blocksize, dense_dim)
     except CALL_ERRORS as error:
@@ -943,30 +843,20 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     if state.active_modes and intercepts(sparse_sampled_addmm, input, mat1, mat2, out):
         return call(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     try:
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "sparse_sampled_addmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "sparse_sampled_addmm", "beta")
+        if not (type(alpha) is int or type(alpha) is float):
             alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
         input_array = input._mt_array
         mat1_array = mat1._mt_array
         mat2_array = mat2._mt_array
         if out is not None:  # sparse_sampled_addmm.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if (
-                input._mt_edge is not None
-                or mat1._mt_edge is not None
-                or mat2._mt_edge is not None
-                or out._mt_edge is not None
-            ):
-                refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
-            return adopt_result(
-                out,
-                _sparse_sampled_addmm_kernels[type(input_array)](
-                    input_array, mat1_array, mat2_array, beta, alpha, out=out_array
-                ),
+            if IS_METHOD or not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "sparse_sampled_addmm", input, mat1, mat2, out)
+            array = _sparse_sampled_addmm_kernels[type(input_array)](
+                input_array, mat1_array, mat2_array, beta, alpha, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is mat1._mt_edge is mat2._mt_edge is None) and (
             state.grad_everywhere or thread.grad_enabled
@@ -985,9 +875,8 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
                     save(mat2) if mat1_edge else None,
                     save(input) if (mat1_edge or mat2_edge) else None,
                 )
-        return wrap(
-            _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
-        )
+        array = _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, sparse_sampled_addmm, locals())
 
@@ -1003,10 +892,8 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "_sparse_softmax", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
+        dim = dim if type(dim) is int else int_of(dim, "_sparse_softmax", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "_sparse_softmax", "dtype", 3)
         return composite_sparse_math.sparse_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
         return failed(error, _sparse_softmax, locals())
@@ -1023,10 +910,8 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "_sparse_log_softmax", "dim", 2)
-        if dtype is not None and type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
+        dim = dim if type(dim) is int else int_of(dim, "_sparse_log_softmax", "dim", 2)
+        dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
         return composite_sparse_math.sparse_log_softmax(input, dim, dtype)
     except CALL_ERRORS as error:
         return failed(error, _sparse_log_softmax, locals())
@@ -1039,7 +924,7 @@ def _spdiags(diagonals, offsets, shape, layout=None):
     try:
         if not (isinstance(diagonals, Tensor) and isinstance(offsets, Tensor)):
             raise NotATensor
-        if type(shape) is not tuple or shape and type(shape[0]) is not int:
+        if not (type(shape) is tuple and (not shape or type(shape[0]) is int)):
             shape = ints_of(shape, "_spdiags", "shape", 3)
         return composite_sparse_math.spdiags(diagonals, offsets, shape, layout)
     except CALL_ERRORS as error:
@@ -1071,10 +956,8 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
     try:
         if not (isinstance(input, Tensor) and isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
             raise NotATensor
-        if type(beta) is not int and type(beta) is not float:
-            beta = scalar_of(beta, "sspaddmm", "beta")
-        if type(alpha) is not int and type(alpha) is not float:
-            alpha = scalar_of(alpha, "sspaddmm", "alpha")
+        beta = beta if type(beta) is int or type(beta) is float else scalar_of(beta, "sspaddmm", "beta")
+        alpha = alpha if type(alpha) is int or type(alpha) is float else scalar_of(alpha, "sspaddmm", "alpha")
         return composite_sparse_math.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
         return failed(error, sspaddmm, locals())
@@ -1087,15 +970,13 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not int or not -(2**63) <= size < 2**63:
+        if not (type(size) is int and -(2**63) <= size < 2**63):
             size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
-        if out_int32 is not False and out_int32 is not True:
+        if not (out_int32 is False or out_int32 is True):
             out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
         if out is not None:  # _convert_indices_from_coo_to_csr.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_convert_indices_from_coo_to_csr", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_convert_indices_from_coo_to_csr", input, out)
             return write_out(
                 out, composite_index_forms.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
             )
@@ -1107,26 +988,17 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
 def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False, out=None):
     """_convert_indices_from_csr_to_coo(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, bool transpose=False) -> Tensor"""
     if state.active_modes and intercepts(_convert_indices_from_csr_to_coo, crow_indices, col_indices, out):
-        return call(
-            _convert_indices_from_csr_to_coo,
-            crow_indices,
-            col_indices,
-            out_int32=out_int32,
-            transpose=transpose,
-            out=out,
-        )
+        return call_with(_convert_indices_from_csr_to_coo, locals())
     try:
         if not (isinstance(crow_indices, Tensor) and isinstance(col_indices, Tensor)):
             raise NotATensor
-        if out_int32 is not False and out_int32 is not True:
+        if not (out_int32 is False or out_int32 is True):
             out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
-        if transpose is not False and transpose is not True:
+        if not (transpose is False or transpose is True):
             transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
         if out is not None:  # _convert_indices_from_csr_to_coo.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if crow_indices._mt_edge is not None or col_indices._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
+            if IS_METHOD or not (crow_indices._mt_edge is col_indices._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
             return write_out(
                 out,
                 composite_index_forms.convert_indices_from_csr_to_coo(
@@ -1147,12 +1019,10 @@ def sparse_resize_(input, size, sparse_dim, dense_dim):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "sparse_resize_", "size", 2)
-        if type(sparse_dim) is not int:
-            sparse_dim = int_of(sparse_dim, "sparse_resize_", "sparse_dim", 3)
-        if type(dense_dim) is not int:
-            dense_dim = int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
+        sparse_dim = sparse_dim if type(sparse_dim) is int else int_of(sparse_dim, "sparse_resize_", "sparse_dim", 3)
+        dense_dim = dense_dim if type(dense_dim) is int else int_of(dense_dim, "sparse_resize_", "dense_dim", 4)
         return composite_sparse.sparse_resize_(input, size, sparse_dim, dense_dim)
     except CALL_ERRORS as error:
         return failed(error, sparse_resize_, locals())
@@ -1165,7 +1035,7 @@ def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "sparse_resize_and_clear_", "size", 2)
         if type(sparse_dim) is not int:
             sparse_dim = int_of(sparse_dim, "sparse_resize_and_clear_", "sparse_dim", 3)

@@ -13,9 +13,9 @@ from mindtorch._core.fast_path import FAST_PATH_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch._generated.nodes import special as nodes
-from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd._engine.history import check_inplace, edge_of, written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import recorded, refuse_grad
+from mindtorch.autograd._engine.outputs import recorded, refuse_grad, refuse_out
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.helpers import float_beside
@@ -126,11 +126,9 @@ def erf(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # erf.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("erf", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "erf", input, out)
             return adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -160,10 +158,7 @@ def erf_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _erf_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, erf_, locals())
 
@@ -175,11 +170,9 @@ def erfc(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # erfc.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("erfc", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "erfc", input, out)
             return adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -209,10 +202,7 @@ def erfc_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _erfc_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, erfc_, locals())
 
@@ -224,11 +214,9 @@ def erfinv(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # erfinv.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("erfinv", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "erfinv", input, out)
             return adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -258,10 +246,7 @@ def erfinv_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _erfinv_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, erfinv_, locals())
 
@@ -273,11 +258,9 @@ def lgamma(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # lgamma.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("lgamma", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "lgamma", input, out)
             return adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -307,10 +290,7 @@ def lgamma_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _lgamma_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, lgamma_, locals())
 
@@ -322,11 +302,9 @@ def digamma(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # digamma.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("digamma", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "digamma", input, out)
             return adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -356,10 +334,7 @@ def digamma_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _digamma_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, digamma_, locals())
 
@@ -369,15 +344,12 @@ def polygamma(n, input, *, out=None):
     if state.active_modes and intercepts(polygamma, input, out):
         return call(polygamma, n, input, out=out)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "polygamma", "n", 1)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "polygamma", "n", 1)
         input_array = input._mt_array
         if out is not None:  # polygamma.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("polygamma", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "polygamma", input, out)
             return adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -397,8 +369,7 @@ def polygamma_(input, n):
     if state.active_modes and intercepts(polygamma_, input):
         return call(polygamma_, input, n)
     try:
-        if type(n) is not int or not -(2**63) <= n < 2**63:
-            n = int_of(n, "polygamma_", "n", 2)
+        n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "polygamma_", "n", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -410,10 +381,7 @@ def polygamma_(input, n):
                 node.n = n
                 node._mt_saved = (save_copy(input),)
         _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, polygamma_, locals())
 
@@ -426,11 +394,9 @@ def xlogy_Tensor(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # xlogy.OutTensor
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("xlogy", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "xlogy", input, other, out)
             return adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -483,10 +449,7 @@ def xlogy__Tensor(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other), save_copy(input))
         _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, xlogy__Tensor, locals())
 
@@ -498,28 +461,19 @@ def xlogy_Scalar_Self(input, other, *, out=None):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "xlogy", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "xlogy", "input", 1)
         if out is not None:  # xlogy.OutScalar_Self
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("xlogy", other, out)
+            if IS_METHOD or not (other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "xlogy", other, out)
             return ops.xlogy(float_beside(input, other), other, out=out)
-        node = None
-        if (
-            (edge := other._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(other))
-        ):
-            if (edge := edge or edge_of(other)) is not None:
+        if (edge := other._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(other)) is not None and not (state.active_modes and looks_inside(other)):
                 node = nodes.XlogyBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self = input
                 node._mt_saved = (save(other),)
-        if node is not None:
-            return recorded(node, lambda input, other: ops.xlogy(float_beside(input, other), other), input, other)
+                return recorded(node, lambda input, other: ops.xlogy(float_beside(input, other), other), input, other)
         return ops.xlogy(float_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, xlogy_Scalar_Self, locals())
@@ -532,46 +486,33 @@ def xlogy_Scalar_Other(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "xlogy", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "xlogy", "other", 2)
         if out is not None:  # xlogy.OutScalar_Other
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("xlogy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "xlogy", input, out)
             return ops.xlogy(input, float_beside(other, input), out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.XlogyBackward2()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.other = other
                 node._mt_saved = (save(input),)
-        if node is not None:
-            return recorded(node, lambda input, other: ops.xlogy(input, float_beside(other, input)), input, other)
+                return recorded(node, lambda input, other: ops.xlogy(input, float_beside(other, input)), input, other)
         return ops.xlogy(input, float_beside(other, input))
     except CALL_ERRORS as error:
         return failed(error, xlogy_Scalar_Other, locals())
 
 
 def xlogy(input, other, *, out=None):
-    """xlogy.Tensor(Tensor self, Tensor other) -> Tensor
-    xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor
-    xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor
-    xlogy(input, other, *, out=None)
-    """
+    """xlogy(input, other, *, out=None)"""
     if isinstance(input, Tensor) and isinstance(other, Tensor):
         return xlogy_Tensor(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor):
         return xlogy_Scalar_Self(input, other, out=out)
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return xlogy_Scalar_Other(input, other, out=out)
-    return raise_no_overload(xlogy, (xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), (input, other), {"out": out})
+    return raise_no_overload(xlogy, (xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), locals())
 
 
 def xlogy__Scalar_Other(input, other):
@@ -581,23 +522,19 @@ def xlogy__Scalar_Other(input, other):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "xlogy_", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "xlogy_", "other", 2)
         return input.xlogy_(float_beside(other, input))
     except CALL_ERRORS as error:
         return failed(error, xlogy__Scalar_Other, locals())
 
 
 def xlogy_(input, other):
-    """xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
-    xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)
-    xlogy_(input, other)
-    """
+    """xlogy_(input, other)"""
     if isinstance(other, Tensor):
         return xlogy__Tensor(input, other)
     if as_operand(other) is not None:
         return xlogy__Scalar_Other(input, other)
-    return raise_no_overload(xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {})
+    return raise_no_overload(xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), locals())
 
 
 def i0(input, *, out=None):
@@ -607,11 +544,9 @@ def i0(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # i0.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("i0", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "i0", input, out)
             return adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -641,10 +576,7 @@ def i0_(input):
                 node.next_edges = (edge or None,)
                 node._mt_saved = (save_copy(input),)
         _i0_kernels[type(input_array)](input_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, i0_, locals())
 
@@ -656,11 +588,9 @@ def special_i0e(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # special_i0e.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_i0e", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_i0e", input, out)
             return adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -685,11 +615,9 @@ def special_i1(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # special_i1.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_i1", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_i1", input, out)
             return adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -714,11 +642,9 @@ def special_i1e(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # special_i1e.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_i1e", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_i1e", input, out)
             return adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -743,11 +669,9 @@ def special_entr(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # special_entr.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_entr", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_entr", input, out)
             return adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -769,11 +693,9 @@ def special_erfcx(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # special_erfcx.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_erfcx", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_erfcx", input, out)
             return adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -798,11 +720,9 @@ def special_ndtri(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # special_ndtri.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_ndtri", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_ndtri", input, out)
             return adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -826,11 +746,9 @@ def special_log_ndtr(input, *, out=None):
     try:
         input_array = input._mt_array
         if out is not None:  # special_log_ndtr.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_log_ndtr", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_log_ndtr", input, out)
             return adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -857,7 +775,7 @@ def special_ndtr(input, *, out=None):
     if out is not None:  # special_ndtr.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(special_ndtr, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("special_ndtr", input, out)
         return composite_special.ndtr_out(input, out=out)
     return ops.mul_Scalar(ops.add_Scalar(ops.erf(ops.mul_Scalar(input, 0.5**0.5)), 1), 0.5)
@@ -871,11 +789,9 @@ def igamma(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # igamma.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("igamma", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "igamma", input, other, out)
             return adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -928,10 +844,7 @@ def igamma_(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, igamma_, locals())
 
@@ -944,11 +857,9 @@ def igammac(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # igammac.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("igammac", input, other, out)
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "igammac", input, other, out)
             return adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -1001,10 +912,7 @@ def igammac_(input, other):
                 node.next_edges = (input_edge or None, other_edge or None)
                 node._mt_saved = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
         _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, igammac_, locals())
 
@@ -1018,7 +926,7 @@ def special_gammainc(input, other, *, out=None):
     if out is not None:  # special_gammainc.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(special_gammainc, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("special_gammainc", input, other, out)
         return ops.igamma(input, other, out=out)
     return ops.igamma(input, other)
@@ -1033,7 +941,7 @@ def special_gammaincc(input, other, *, out=None):
     if out is not None:  # special_gammaincc.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(special_gammaincc, input, other, out=out)
-        if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is other._mt_edge is out._mt_edge is None):
             refuse_grad("special_gammaincc", input, other, out)
         return ops.igammac(input, other, out=out)
     return ops.igammac(input, other)
@@ -1251,14 +1159,11 @@ def special_xlog1py_default(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # special_xlog1py.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_xlog1py", input, other, out)
-            return adopt_result(
-                out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_xlog1py", input, other, out)
+            array = _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1299,30 +1204,21 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "special_xlog1py", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "special_xlog1py", "input", 1)
         if out is not None:  # special_xlog1py.self_scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_xlog1py", other, out)
+            if IS_METHOD or not (other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_xlog1py", other, out)
             return ops.special_xlog1py(float_beside(input, other), other, out=out)
-        node = None
-        if (
-            (edge := other._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(other))
-        ):
-            if (edge := edge or edge_of(other)) is not None:
+        if (edge := other._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(other)) is not None and not (state.active_modes and looks_inside(other)):
                 node = nodes.SpecialXlog1PyBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self = input
                 node._mt_saved = (save(other),)
-        if node is not None:
-            return recorded(
-                node, lambda input, other: ops.special_xlog1py(float_beside(input, other), other), input, other
-            )
+                return recorded(
+                    node, lambda input, other: ops.special_xlog1py(float_beside(input, other), other), input, other
+                )
         return ops.special_xlog1py(float_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, special_xlog1py_self_scalar, locals())
@@ -1335,41 +1231,28 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "special_xlog1py", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "special_xlog1py", "other", 2)
         if out is not None:  # special_xlog1py.other_scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_xlog1py", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_xlog1py", input, out)
             return ops.special_xlog1py(input, float_beside(other, input), out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SpecialXlog1PyBackward2()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.other = other
                 node._mt_saved = (save(input),)
-        if node is not None:
-            return recorded(
-                node, lambda input, other: ops.special_xlog1py(input, float_beside(other, input)), input, other
-            )
+                return recorded(
+                    node, lambda input, other: ops.special_xlog1py(input, float_beside(other, input)), input, other
+                )
         return ops.special_xlog1py(input, float_beside(other, input))
     except CALL_ERRORS as error:
         return failed(error, special_xlog1py_other_scalar, locals())
 
 
 def special_xlog1py(input, other, *, out=None):
-    """special_xlog1py(Tensor self, Tensor other) -> Tensor
-    special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor
-    special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor
-    special_xlog1py(input, other, *, out=None)
-    """
+    """special_xlog1py(input, other, *, out=None)"""
     if isinstance(input, Tensor) and isinstance(other, Tensor):
         return special_xlog1py_default(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor):
@@ -1377,10 +1260,7 @@ def special_xlog1py(input, other, *, out=None):
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return special_xlog1py_other_scalar(input, other, out=out)
     return raise_no_overload(
-        special_xlog1py,
-        (special_xlog1py_default, special_xlog1py_self_scalar, special_xlog1py_other_scalar),
-        (input, other),
-        {"out": out},
+        special_xlog1py, (special_xlog1py_default, special_xlog1py_self_scalar, special_xlog1py_other_scalar), locals()
     )
 
 
@@ -1392,14 +1272,11 @@ def special_zeta_default(input, other, *, out=None):
         input_array = input._mt_array
         other_array = other._mt_array
         if out is not None:  # special_zeta.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_zeta", input, other, out)
-            return adopt_result(
-                out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array)
-            )
+            if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_zeta", input, other, out)
+            array = _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array)
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -1440,30 +1317,21 @@ def special_zeta_self_scalar(input, other, *, out=None):
     try:
         if not isinstance(other, Tensor):
             raise NotATensor
-        if type(input) is not int and type(input) is not float:
-            input = scalar_of(input, "special_zeta", "input", 1)
+        input = input if type(input) is int or type(input) is float else scalar_of(input, "special_zeta", "input", 1)
         if out is not None:  # special_zeta.self_scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if other._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_zeta", other, out)
+            if IS_METHOD or not (other._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_zeta", other, out)
             return ops.special_zeta(float_beside(input, other), other, out=out)
-        node = None
-        if (
-            (edge := other._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(other))
-        ):
-            if (edge := edge or edge_of(other)) is not None:
+        if (edge := other._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(other)) is not None and not (state.active_modes and looks_inside(other)):
                 node = nodes.SpecialZetaBackward1()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self = input
                 node._mt_saved = (save(other),)
-        if node is not None:
-            return recorded(
-                node, lambda input, other: ops.special_zeta(float_beside(input, other), other), input, other
-            )
+                return recorded(
+                    node, lambda input, other: ops.special_zeta(float_beside(input, other), other), input, other
+                )
         return ops.special_zeta(float_beside(input, other), other)
     except CALL_ERRORS as error:
         return failed(error, special_zeta_self_scalar, locals())
@@ -1476,39 +1344,26 @@ def special_zeta_other_scalar(input, other, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(other) is not int and type(other) is not float:
-            other = scalar_of(other, "special_zeta", "other", 2)
+        other = other if type(other) is int or type(other) is float else scalar_of(other, "special_zeta", "other", 2)
         if out is not None:  # special_zeta.other_scalar_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_zeta", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_zeta", input, out)
             return ops.special_zeta(input, float_beside(other, input), out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SpecialZetaBackward2()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-        if node is not None:
-            return recorded(
-                node, lambda input, other: ops.special_zeta(input, float_beside(other, input)), input, other
-            )
+                return recorded(
+                    node, lambda input, other: ops.special_zeta(input, float_beside(other, input)), input, other
+                )
         return ops.special_zeta(input, float_beside(other, input))
     except CALL_ERRORS as error:
         return failed(error, special_zeta_other_scalar, locals())
 
 
 def special_zeta(input, other, *, out=None):
-    """special_zeta(Tensor self, Tensor other) -> Tensor
-    special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
-    special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor
-    special_zeta(input, other, *, out=None)
-    """
+    """special_zeta(input, other, *, out=None)"""
     if isinstance(input, Tensor) and isinstance(other, Tensor):
         return special_zeta_default(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor):
@@ -1516,10 +1371,7 @@ def special_zeta(input, other, *, out=None):
     if isinstance(input, Tensor) and as_operand(other) is not None:
         return special_zeta_other_scalar(input, other, out=out)
     return raise_no_overload(
-        special_zeta,
-        (special_zeta_default, special_zeta_self_scalar, special_zeta_other_scalar),
-        (input, other),
-        {"out": out},
+        special_zeta, (special_zeta_default, special_zeta_self_scalar, special_zeta_other_scalar), locals()
     )
 
 
@@ -1534,9 +1386,8 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -1550,9 +1401,8 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_t_default, locals())
 
@@ -1562,16 +1412,14 @@ def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_t_x_scalar, n, out):
         return call(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_chebyshev_polynomial_t.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_t_x_scalar, locals())
@@ -1582,27 +1430,21 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_t_n_scalar, x, out):
         return call(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_chebyshev_polynomial_t.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_t_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_t(x, n, *, out=None):
-    """special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_chebyshev_polynomial_t(x, n, *, out=None)
-    """
+    """special_chebyshev_polynomial_t(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_t_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1616,8 +1458,7 @@ def special_chebyshev_polynomial_t(x, n, *, out=None):
             special_chebyshev_polynomial_t_x_scalar,
             special_chebyshev_polynomial_t_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -1632,9 +1473,8 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -1648,9 +1488,8 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_u_default, locals())
 
@@ -1660,16 +1499,14 @@ def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_u_x_scalar, n, out):
         return call(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_chebyshev_polynomial_u.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_u_x_scalar, locals())
@@ -1680,27 +1517,21 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_u_n_scalar, x, out):
         return call(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_chebyshev_polynomial_u.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_u_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_u(x, n, *, out=None):
-    """special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_chebyshev_polynomial_u(x, n, *, out=None)
-    """
+    """special_chebyshev_polynomial_u(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_u_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1714,8 +1545,7 @@ def special_chebyshev_polynomial_u(x, n, *, out=None):
             special_chebyshev_polynomial_u_x_scalar,
             special_chebyshev_polynomial_u_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -1730,9 +1560,8 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -1746,9 +1575,8 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_v_default, locals())
 
@@ -1758,16 +1586,14 @@ def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_v_x_scalar, n, out):
         return call(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_chebyshev_polynomial_v.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_v_x_scalar, locals())
@@ -1778,27 +1604,21 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_v_n_scalar, x, out):
         return call(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_chebyshev_polynomial_v.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_v_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_v(x, n, *, out=None):
-    """special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_chebyshev_polynomial_v(x, n, *, out=None)
-    """
+    """special_chebyshev_polynomial_v(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_v_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1812,8 +1632,7 @@ def special_chebyshev_polynomial_v(x, n, *, out=None):
             special_chebyshev_polynomial_v_x_scalar,
             special_chebyshev_polynomial_v_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -1828,9 +1647,8 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -1844,9 +1662,8 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_w_default, locals())
 
@@ -1856,16 +1673,14 @@ def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_w_x_scalar, n, out):
         return call(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_chebyshev_polynomial_w.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_w_x_scalar, locals())
@@ -1876,27 +1691,21 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_chebyshev_polynomial_w_n_scalar, x, out):
         return call(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_chebyshev_polynomial_w.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_chebyshev_polynomial_w_n_scalar, locals())
 
 
 def special_chebyshev_polynomial_w(x, n, *, out=None):
-    """special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_chebyshev_polynomial_w(x, n, *, out=None)
-    """
+    """special_chebyshev_polynomial_w(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_w_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1910,8 +1719,7 @@ def special_chebyshev_polynomial_w(x, n, *, out=None):
             special_chebyshev_polynomial_w_x_scalar,
             special_chebyshev_polynomial_w_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -1926,9 +1734,8 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -1952,16 +1759,14 @@ def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_hermite_polynomial_h_x_scalar, n, out):
         return call(special_hermite_polynomial_h_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_hermite_polynomial_h", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_hermite_polynomial_h.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_h_x_scalar, locals())
@@ -1972,27 +1777,21 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_hermite_polynomial_h_n_scalar, x, out):
         return call(special_hermite_polynomial_h_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_hermite_polynomial_h", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_hermite_polynomial_h.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_h_n_scalar, locals())
 
 
 def special_hermite_polynomial_h(x, n, *, out=None):
-    """special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor
-    special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_hermite_polynomial_h(x, n, *, out=None)
-    """
+    """special_hermite_polynomial_h(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_hermite_polynomial_h_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2006,8 +1805,7 @@ def special_hermite_polynomial_h(x, n, *, out=None):
             special_hermite_polynomial_h_x_scalar,
             special_hermite_polynomial_h_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2022,9 +1820,8 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2048,16 +1845,14 @@ def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_hermite_polynomial_he_x_scalar, n, out):
         return call(special_hermite_polynomial_he_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_hermite_polynomial_he", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_hermite_polynomial_he.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_he_x_scalar, locals())
@@ -2068,27 +1863,21 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_hermite_polynomial_he_n_scalar, x, out):
         return call(special_hermite_polynomial_he_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_hermite_polynomial_he", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_hermite_polynomial_he.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_hermite_polynomial_he_n_scalar, locals())
 
 
 def special_hermite_polynomial_he(x, n, *, out=None):
-    """special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor
-    special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_hermite_polynomial_he(x, n, *, out=None)
-    """
+    """special_hermite_polynomial_he(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_hermite_polynomial_he_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2102,8 +1891,7 @@ def special_hermite_polynomial_he(x, n, *, out=None):
             special_hermite_polynomial_he_x_scalar,
             special_hermite_polynomial_he_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2118,9 +1906,8 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2144,16 +1931,14 @@ def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_laguerre_polynomial_l_x_scalar, n, out):
         return call(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_laguerre_polynomial_l.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_laguerre_polynomial_l_x_scalar, locals())
@@ -2164,27 +1949,21 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_laguerre_polynomial_l_n_scalar, x, out):
         return call(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_laguerre_polynomial_l.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_laguerre_polynomial_l_n_scalar, locals())
 
 
 def special_laguerre_polynomial_l(x, n, *, out=None):
-    """special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor
-    special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_laguerre_polynomial_l(x, n, *, out=None)
-    """
+    """special_laguerre_polynomial_l(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_laguerre_polynomial_l_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2198,8 +1977,7 @@ def special_laguerre_polynomial_l(x, n, *, out=None):
             special_laguerre_polynomial_l_x_scalar,
             special_laguerre_polynomial_l_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2214,9 +1992,8 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-            )
+            array = _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2240,16 +2017,14 @@ def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_legendre_polynomial_p_x_scalar, n, out):
         return call(special_legendre_polynomial_p_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_legendre_polynomial_p", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_legendre_polynomial_p.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_legendre_polynomial_p_x_scalar, locals())
@@ -2260,27 +2035,21 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_legendre_polynomial_p_n_scalar, x, out):
         return call(special_legendre_polynomial_p_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_legendre_polynomial_p", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_legendre_polynomial_p.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_legendre_polynomial_p_n_scalar, locals())
 
 
 def special_legendre_polynomial_p(x, n, *, out=None):
-    """special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor
-    special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_legendre_polynomial_p(x, n, *, out=None)
-    """
+    """special_legendre_polynomial_p(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_legendre_polynomial_p_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2294,8 +2063,7 @@ def special_legendre_polynomial_p(x, n, *, out=None):
             special_legendre_polynomial_p_x_scalar,
             special_legendre_polynomial_p_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2310,10 +2078,10 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            array = _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](
+                x_array, n_array, out=out_array
             )
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2327,9 +2095,8 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_shifted_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_shifted_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_t_default, locals())
 
@@ -2339,16 +2106,14 @@ def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_t.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_t_x_scalar, locals())
@@ -2359,27 +2124,21 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_t_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_t.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_shifted_chebyshev_polynomial_t(x, n, *, out=None)
-    """
+    """special_shifted_chebyshev_polynomial_t(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_t_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2393,8 +2152,7 @@ def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
             special_shifted_chebyshev_polynomial_t_x_scalar,
             special_shifted_chebyshev_polynomial_t_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2409,10 +2167,10 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            array = _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](
+                x_array, n_array, out=out_array
             )
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2426,9 +2184,8 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_shifted_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_shifted_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_u_default, locals())
 
@@ -2438,16 +2195,14 @@ def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_u.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_u_x_scalar, locals())
@@ -2458,27 +2213,21 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_u_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_u.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_shifted_chebyshev_polynomial_u(x, n, *, out=None)
-    """
+    """special_shifted_chebyshev_polynomial_u(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_u_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2492,8 +2241,7 @@ def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
             special_shifted_chebyshev_polynomial_u_x_scalar,
             special_shifted_chebyshev_polynomial_u_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2508,10 +2256,10 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            array = _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](
+                x_array, n_array, out=out_array
             )
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2525,9 +2273,8 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_shifted_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_shifted_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_v_default, locals())
 
@@ -2537,16 +2284,14 @@ def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_v.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_v_x_scalar, locals())
@@ -2557,27 +2302,21 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_v_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_v.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_shifted_chebyshev_polynomial_v(x, n, *, out=None)
-    """
+    """special_shifted_chebyshev_polynomial_v(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_v_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2591,8 +2330,7 @@ def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
             special_shifted_chebyshev_polynomial_v_x_scalar,
             special_shifted_chebyshev_polynomial_v_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2607,10 +2345,10 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out,
-                _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array),
+            array = _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](
+                x_array, n_array, out=out_array
             )
+            return adopt_result(out, array)
         kind = x._mt_kind
         if kind and kind is n._mt_kind and not state.active_modes:
             try:
@@ -2624,9 +2362,8 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
                 tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                 return tensor
         kind = common_kind(x, n)
-        return wrap(
-            _special_shifted_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-        )
+        array = _special_shifted_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array)
+        return wrap(array, None, kind)
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_w_default, locals())
 
@@ -2636,16 +2373,14 @@ def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_x_scalar, n, out):
         return call(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     try:
-        if type(x) is not int and type(x) is not float:
-            x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
+        x = x if type(x) is int or type(x) is float else scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
         n_array = n._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_w.x_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_w_x_scalar, locals())
@@ -2656,27 +2391,21 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     if state.active_modes and intercepts(special_shifted_chebyshev_polynomial_w_n_scalar, x, out):
         return call(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     try:
-        if type(n) is not int and type(n) is not float:
-            n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
+        n = n if type(n) is int or type(n) is float else scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
         x_array = x._mt_array
         if out is not None:  # special_shifted_chebyshev_polynomial_w.n_scalar_out
             if IS_METHOD:
                 raise NotATensor
             out_array = out._mt_array
-            return adopt_result(
-                out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-            )
+            array = _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+            return adopt_result(out, array)
         return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
     except CALL_ERRORS as error:
         return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar, locals())
 
 
 def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor
-    special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor
-    special_shifted_chebyshev_polynomial_w(x, n, *, out=None)
-    """
+    """special_shifted_chebyshev_polynomial_w(x, n, *, out=None)"""
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_w_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2690,8 +2419,7 @@ def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
             special_shifted_chebyshev_polynomial_w_x_scalar,
             special_shifted_chebyshev_polynomial_w_n_scalar,
         ),
-        (x, n),
-        {"out": out},
+        locals(),
     )
 
 
@@ -2702,28 +2430,19 @@ def mvlgamma(input, p, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not int or not -(2**63) <= p < 2**63:
-            p = int_of(p, "mvlgamma", "p", 2)
+        p = p if type(p) is int and -(2**63) <= p < 2**63 else int_of(p, "mvlgamma", "p", 2)
         if out is not None:  # mvlgamma.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("mvlgamma", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "mvlgamma", input, out)
             return composite_special.mvlgamma_out(input, p, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.MvlgammaBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.p = p
                 node._mt_saved = (save(input),)
-        if node is not None:
-            return recorded(node, composite_special.mvlgamma, input, p)
+                return recorded(node, composite_special.mvlgamma, input, p)
         return composite_special.mvlgamma(input, p)
     except CALL_ERRORS as error:
         return failed(error, mvlgamma, locals())
@@ -2736,8 +2455,7 @@ def mvlgamma_(input, p):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not int or not -(2**63) <= p < 2**63:
-            p = int_of(p, "mvlgamma_", "p", 2)
+        p = p if type(p) is int and -(2**63) <= p < 2**63 else int_of(p, "mvlgamma_", "p", 2)
         return composite_special.mvlgamma_(input, p)
     except CALL_ERRORS as error:
         return failed(error, mvlgamma_, locals())
@@ -2750,13 +2468,10 @@ def special_multigammaln(input, p, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(p) is not int or not -(2**63) <= p < 2**63:
-            p = int_of(p, "special_multigammaln", "p", 2)
+        p = p if type(p) is int and -(2**63) <= p < 2**63 else int_of(p, "special_multigammaln", "p", 2)
         if out is not None:  # special_multigammaln.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("special_multigammaln", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "special_multigammaln", input, out)
             return ops.mvlgamma(input, p, out=out)
         return ops.mvlgamma(input, p)
     except CALL_ERRORS as error:
@@ -2772,7 +2487,7 @@ def special_expit(input, *, out=None):
     if out is not None:  # special_expit.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(special_expit, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("special_expit", input, out)
         return ops.sigmoid(input, out=out)
     return ops.sigmoid(input)

@@ -24,7 +24,7 @@ from mindtorch.autograd._engine.history import (
     set_history,
 )
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_out, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite.view import unviewed as composite_unviewed, view as composite_view
 from mindtorch.dispatch import ops
@@ -39,6 +39,7 @@ from mindtorch.dispatch.arguments.conversions import (
     joined_ints,
     raise_bad_argument,
     raise_no_overload,
+    raise_unmatched,
     separate_ints_of,
 )
 from mindtorch.dispatch.arguments.types import is_index, is_int
@@ -164,8 +165,7 @@ def view_dtype(input, dtype):
     if state.active_modes and intercepts(view_dtype, input):
         return call(view_dtype, input, dtype)
     try:
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "view", "dtype", 2)
+        dtype = dtype if type(dtype) is Dtype else dtype_of(dtype, "view", "dtype", 2)
         input_array = input._mt_array
         return detached(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
     except CALL_ERRORS as error:
@@ -173,27 +173,25 @@ def view_dtype(input, dtype):
 
 
 def view(input, _size=..., *more_size, size=..., dtype=...):
-    """view(Tensor(a) self, SymInt[] size) -> Tensor(a)
-    view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
-    view(input, size, *more_size)
+    """view(input, size, *more_size)
     view(input, dtype)
     """
     if more_size:
         _size = (_size,) + more_size
     if _size is not ...:
         if size is not ... or dtype is not ...:
-            return raise_no_overload(view, (view_default, view_dtype), (input, _size, dtype), {})
+            return raise_unmatched(view, (view_default, view_dtype), (input, _size, dtype), {})
         if isinstance(_size, Dtype):
             dtype = _size
         else:
             size = _size
     elif is_index(size):
-        return raise_no_overload(view, (view_default, view_dtype), (input, _size, dtype), {})
+        return raise_unmatched(view, (view_default, view_dtype), (input, _size, dtype), {})
     if size is not ...:
         return view_default(input, size)
     if dtype is not ...:
         return view_dtype(input, dtype)
-    return raise_no_overload(view, (view_default, view_dtype), (input, size, dtype), {})
+    return raise_unmatched(view, (view_default, view_dtype), (input, size, dtype), {})
 
 
 def _reshape_alias(input, size, stride):
@@ -201,10 +199,8 @@ def _reshape_alias(input, size, stride):
     if state.active_modes and intercepts(_reshape_alias, input):
         return call(_reshape_alias, input, size, stride)
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "_reshape_alias", "size", 2)
-        if type(stride) is not tuple:
-            stride = ints_of(stride, "_reshape_alias", "stride", 3)
+        size = size if type(size) is tuple else ints_of(size, "_reshape_alias", "size", 2)
+        stride = stride if type(stride) is tuple else ints_of(stride, "_reshape_alias", "stride", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -253,10 +249,8 @@ def transpose(input, dim0, dim1):
     if state.active_modes and intercepts(transpose, input):
         return call(transpose, input, dim0, dim1)
     try:
-        if type(dim0) is not int:
-            dim0 = int_of(dim0, "transpose", "dim0", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "transpose", "dim1", 3)
+        dim0 = dim0 if type(dim0) is int else int_of(dim0, "transpose", "dim0", 2)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "transpose", "dim1", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -278,10 +272,8 @@ def transpose_(input, dim0, dim1):
     if state.active_modes and intercepts(transpose_, input):
         return call(transpose_, input, dim0, dim1)
     try:
-        if type(dim0) is not int:
-            dim0 = int_of(dim0, "transpose_", "dim0", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "transpose_", "dim1", 3)
+        dim0 = dim0 if type(dim0) is int else int_of(dim0, "transpose_", "dim0", 2)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "transpose_", "dim1", 3)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -378,9 +370,9 @@ def movedim_intlist(input, source, destination):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(source) is not tuple or source and type(source[0]) is not int:
+        if not (type(source) is tuple and (not source or type(source[0]) is int)):
             source = ints_of(source, "movedim", "source", 2)
-        if type(destination) is not tuple or destination and type(destination[0]) is not int:
+        if not (type(destination) is tuple and (not destination or type(destination[0]) is int)):
             destination = ints_of(destination, "movedim", "destination", 3)
         return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
@@ -394,9 +386,9 @@ def movedim_int(input, source, destination):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(source) is not int or not -(2**63) <= source < 2**63:
+        if not (type(source) is int and -(2**63) <= source < 2**63):
             source = int_of(source, "movedim", "source", 2)
-        if type(destination) is not int or not -(2**63) <= destination < 2**63:
+        if not (type(destination) is int and -(2**63) <= destination < 2**63):
             destination = int_of(destination, "movedim", "destination", 3)
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
@@ -404,15 +396,12 @@ def movedim_int(input, source, destination):
 
 
 def movedim(input, source, destination):
-    """movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
-    movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)
-    movedim(input, source, destination)
-    """
+    """movedim(input, source, destination)"""
     if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
         return movedim_intlist(input, source, destination)
     if is_int(source) and is_int(destination):
         return movedim_int(input, source, destination)
-    return raise_no_overload(movedim, (movedim_intlist, movedim_int), (input, source, destination), {})
+    return raise_no_overload(movedim, (movedim_intlist, movedim_int), locals())
 
 
 def expand(input, size, *more_size, implicit=False):
@@ -420,8 +409,7 @@ def expand(input, size, *more_size, implicit=False):
     if state.active_modes and intercepts(expand, input):
         return call(expand, input, size, *more_size, implicit=implicit)
     try:
-        if implicit is not False and implicit is not True:
-            implicit = bool_of(implicit, "expand", "implicit")
+        implicit = implicit if implicit is False or implicit is True else bool_of(implicit, "expand", "implicit")
         if type(size) is int:
             size, more_size = (size,) + more_size, ()
         elif more_size or type(size) is not tuple:
@@ -509,8 +497,7 @@ def squeeze_dim(input, dim):
     if state.active_modes and intercepts(squeeze_dim, input):
         return call(squeeze_dim, input, dim)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "squeeze", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "squeeze", "dim", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -530,8 +517,7 @@ def squeeze__dim(input, dim):
     if state.active_modes and intercepts(squeeze__dim, input):
         return call(squeeze__dim, input, dim)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "squeeze_", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "squeeze_", "dim", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -575,10 +561,7 @@ def squeeze_dims(input, dim, *more_dim):
 
 
 def squeeze(input, dim=..., *more_dim, axis=None):
-    """squeeze(Tensor(a) self) -> Tensor(a)
-    squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
-    squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)
-    squeeze(input)
+    """squeeze(input)
     squeeze(input, dim)
     squeeze(input, dim, *more_dim)
     """
@@ -592,7 +575,7 @@ def squeeze(input, dim=..., *more_dim, axis=None):
         return squeeze_dims(input, dim)
     if dim is ...:
         return squeeze_default(input)
-    return raise_no_overload(squeeze, (squeeze_default, squeeze_dim, squeeze_dims), (input, dim), {})
+    return raise_no_overload(squeeze, (squeeze_default, squeeze_dim, squeeze_dims), locals())
 
 
 def squeeze__dims(input, dim, *more_dim):
@@ -624,10 +607,7 @@ def squeeze__dims(input, dim, *more_dim):
 
 
 def squeeze_(input, dim=..., *more_dim, axis=None):
-    """squeeze_(Tensor(a!) self) -> Tensor(a!)
-    squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
-    squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)
-    squeeze_(input)
+    """squeeze_(input)
     squeeze_(input, dim)
     squeeze_(input, dim, *more_dim)
     """
@@ -641,7 +621,7 @@ def squeeze_(input, dim=..., *more_dim, axis=None):
         return squeeze__dims(input, dim)
     if dim is ...:
         return squeeze__default(input)
-    return raise_no_overload(squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), (input, dim), {})
+    return raise_no_overload(squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), locals())
 
 
 def unsqueeze(input, dim=..., *, axis=None):
@@ -653,8 +633,7 @@ def unsqueeze(input, dim=..., *, axis=None):
     if state.active_modes and intercepts(unsqueeze, input):
         return call(unsqueeze, input, dim)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "unsqueeze", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "unsqueeze", "dim", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -677,8 +656,7 @@ def unsqueeze_(input, dim=..., *, axis=None):
     if state.active_modes and intercepts(unsqueeze_, input):
         return call(unsqueeze_, input, dim)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "unsqueeze_", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "unsqueeze_", "dim", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -702,10 +680,8 @@ def select(input, dim, index):
     if state.active_modes and intercepts(select, input):
         return call(select, input, dim, index)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "select", "dim", 2)
-        if type(index) is not int:
-            index = index_of(index, "select", "index", 3)
+        dim = dim if type(dim) is int else int_of(dim, "select", "dim", 2)
+        index = index if type(index) is int else index_of(index, "select", "index", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -728,14 +704,10 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     if state.active_modes and intercepts(slice, input):
         return call(slice, input, dim, start, end, step)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "slice", "dim", 2)
-        if start is not None and type(start) is not int:
-            start = index_of(start, "slice", "start", 3)
-        if end is not None and type(end) is not int:
-            end = index_of(end, "slice", "end", 4)
-        if type(step) is not int:
-            step = index_of(step, "slice", "step", 5)
+        dim = dim if type(dim) is int else int_of(dim, "slice", "dim", 2)
+        start = start if start is None or type(start) is int else index_of(start, "slice", "start", 3)
+        end = end if end is None or type(end) is int else index_of(end, "slice", "end", 4)
+        step = step if type(step) is int else index_of(step, "slice", "step", 5)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -765,11 +737,9 @@ def narrow_default(input, dim, start, length):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "narrow", "dim", 2)
-        if type(start) is not int or not -(2**63) <= start < 2**63:
-            start = index_of(start, "narrow", "start", 3)
-        if type(length) is not int or not -(2**63) <= length < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "narrow", "dim", 2)
+        start = start if type(start) is int and -(2**63) <= start < 2**63 else index_of(start, "narrow", "start", 3)
+        if not (type(length) is int and -(2**63) <= length < 2**63):
             length = index_of(length, "narrow", "length", 4)
         return composite_view.narrow(input, dim, start, length)
     except CALL_ERRORS as error:
@@ -783,9 +753,8 @@ def narrow_Tensor(input, dim, start, length):
     try:
         if not (isinstance(input, Tensor) and isinstance(start, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "narrow", "dim", 2)
-        if type(length) is not int or not -(2**63) <= length < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "narrow", "dim", 2)
+        if not (type(length) is int and -(2**63) <= length < 2**63):
             length = index_of(length, "narrow", "length", 4)
         return composite_view.narrow_tensor(input, dim, start, length)
     except CALL_ERRORS as error:
@@ -793,15 +762,12 @@ def narrow_Tensor(input, dim, start, length):
 
 
 def narrow(input, dim, start, length):
-    """narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)
-    narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
-    narrow(input, dim, start, length)
-    """
+    """narrow(input, dim, start, length)"""
     if isinstance(start, Tensor):
         return narrow_Tensor(input, dim, start, length)
     if is_index(start):
         return narrow_default(input, dim, start, length)
-    return raise_no_overload(narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {})
+    return raise_no_overload(narrow, (narrow_Tensor, narrow_default), locals())
 
 
 def split_Tensor(input, split_size, dim=0):
@@ -809,10 +775,8 @@ def split_Tensor(input, split_size, dim=0):
     if state.active_modes and intercepts(split_Tensor, input):
         return call(split_Tensor, input, split_size, dim)
     try:
-        if type(split_size) is not int:
-            split_size = index_of(split_size, "split", "split_size", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "split", "dim", 3)
+        split_size = split_size if type(split_size) is int else index_of(split_size, "split", "split_size", 2)
+        dim = dim if type(dim) is int else int_of(dim, "split", "dim", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -840,27 +804,23 @@ def split_sizes(input, split_size, dim=0):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(split_size) is not tuple or split_size and type(split_size[0]) is not int:
+        if not (type(split_size) is tuple and (not split_size or type(split_size[0]) is int)):
             split_size = ints_of(split_size, "split", "split_size", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "split", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "split", "dim", 3)
         return input.split_with_sizes(split_size, dim)
     except CALL_ERRORS as error:
         return failed(error, split_sizes, locals())
 
 
 def split(input, split_size, dim=0, *, axis=None):
-    """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
-    split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]
-    split(input, split_size, dim=0)
-    """
+    """split(input, split_size, dim=0)"""
     if axis is not None:
         dim = axis
     if is_index(split_size):
         return split_Tensor(input, split_size, dim)
     if isinstance(split_size, (tuple, list)):
         return split_sizes(input, split_size, dim)
-    return raise_no_overload(split, (split_Tensor, split_sizes), (input, split_size, dim), {})
+    return raise_no_overload(split, (split_Tensor, split_sizes), locals())
 
 
 def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
@@ -872,8 +832,7 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     try:
         if type(split_sizes) is not tuple:
             split_sizes = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "split_with_sizes", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "split_with_sizes", "dim", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -901,10 +860,9 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
     if state.active_modes and intercepts(unsafe_split, input):
         return call(unsafe_split, input, split_size, dim)
     try:
-        if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
+        if not (type(split_size) is int and -(2**63) <= split_size < 2**63):
             split_size = index_of(split_size, "unsafe_split", "split_size", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "unsafe_split", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "unsafe_split", "dim", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -928,10 +886,9 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     if state.active_modes and intercepts(unsafe_split_with_sizes, input):
         return call(unsafe_split_with_sizes, input, split_sizes, dim)
     try:
-        if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
+        if not (type(split_sizes) is tuple and (not split_sizes or type(split_sizes[0]) is int)):
             split_sizes = ints_of(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "unsafe_split_with_sizes", "dim", 3)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -957,10 +914,9 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
+        if not (type(chunks) is int and -(2**63) <= chunks < 2**63):
             chunks = int_of(chunks, "unsafe_chunk", "chunks", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "unsafe_chunk", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "unsafe_chunk", "dim", 3)
         return composite_unviewed.unsafe_chunk(input, chunks, dim)
     except CALL_ERRORS as error:
         return failed(error, unsafe_chunk, locals())
@@ -975,10 +931,8 @@ def chunk(input, chunks, dim=0, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
-            chunks = int_of(chunks, "chunk", "chunks", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "chunk", "dim", 3)
+        chunks = chunks if type(chunks) is int and -(2**63) <= chunks < 2**63 else int_of(chunks, "chunk", "chunks", 2)
+        dim = dim if type(dim) is int else int_of(dim, "chunk", "dim", 3)
         return composite_view.chunk(input, chunks, dim)
     except CALL_ERRORS as error:
         return failed(error, chunk, locals())
@@ -991,8 +945,7 @@ def unbind(input, dim=0, *, axis=None):
     if state.active_modes and intercepts(unbind, input):
         return call(unbind, input, dim)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "unbind", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "unbind", "dim", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1012,12 +965,9 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     if state.active_modes and intercepts(diagonal, input):
         return call(diagonal, input, offset, dim1, dim2)
     try:
-        if type(offset) is not int:
-            offset = int_of(offset, "diagonal", "offset", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "diagonal", "dim1", 3)
-        if type(dim2) is not int:
-            dim2 = int_of(dim2, "diagonal", "dim2", 4)
+        offset = offset if type(offset) is int else int_of(offset, "diagonal", "offset", 2)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "diagonal", "dim1", 3)
+        dim2 = dim2 if type(dim2) is int else int_of(dim2, "diagonal", "dim2", 4)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1044,12 +994,9 @@ def unfold(input, dimension, size, step):
     if state.active_modes and intercepts(unfold, input):
         return call(unfold, input, dimension, size, step)
     try:
-        if type(dimension) is not int:
-            dimension = int_of(dimension, "unfold", "dimension", 2)
-        if type(size) is not int:
-            size = int_of(size, "unfold", "size", 3)
-        if type(step) is not int:
-            step = int_of(step, "unfold", "step", 4)
+        dimension = dimension if type(dimension) is int else int_of(dimension, "unfold", "dimension", 2)
+        size = size if type(size) is int else int_of(size, "unfold", "size", 3)
+        step = step if type(step) is int else int_of(step, "unfold", "step", 4)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -1076,11 +1023,9 @@ def as_strided(input, size, stride, storage_offset=None):
     if state.active_modes and intercepts(as_strided, input):
         return call(as_strided, input, size, stride, storage_offset)
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "as_strided", "size", 2)
-        if type(stride) is not tuple:
-            stride = ints_of(stride, "as_strided", "stride", 3)
-        if storage_offset is not None and type(storage_offset) is not int:
+        size = size if type(size) is tuple else ints_of(size, "as_strided", "size", 2)
+        stride = stride if type(stride) is tuple else ints_of(stride, "as_strided", "stride", 3)
+        if not (storage_offset is None or type(storage_offset) is int):
             storage_offset = index_of(storage_offset, "as_strided", "storage_offset", 4)
         input_array = input._mt_array
         node = None
@@ -1110,11 +1055,9 @@ def as_strided_(input, size, stride, storage_offset=None):
     if state.active_modes and intercepts(as_strided_, input):
         return call(as_strided_, input, size, stride, storage_offset)
     try:
-        if type(size) is not tuple:
-            size = ints_of(size, "as_strided_", "size", 2)
-        if type(stride) is not tuple:
-            stride = ints_of(stride, "as_strided_", "stride", 3)
-        if storage_offset is not None and type(storage_offset) is not int:
+        size = size if type(size) is tuple else ints_of(size, "as_strided_", "size", 2)
+        stride = stride if type(stride) is tuple else ints_of(stride, "as_strided_", "stride", 3)
+        if not (storage_offset is None or type(storage_offset) is int):
             storage_offset = index_of(storage_offset, "as_strided_", "storage_offset", 4)
         input_array = input._mt_array
         node = None
@@ -1146,10 +1089,8 @@ def flatten(input, start_dim=0, end_dim=-1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(start_dim) is not int:
-            start_dim = int_of(start_dim, "flatten", "start_dim", 2)
-        if type(end_dim) is not int:
-            end_dim = int_of(end_dim, "flatten", "end_dim", 3)
+        start_dim = start_dim if type(start_dim) is int else int_of(start_dim, "flatten", "start_dim", 2)
+        end_dim = end_dim if type(end_dim) is int else int_of(end_dim, "flatten", "end_dim", 3)
         return composite_view.flatten(input, start_dim, end_dim)
     except CALL_ERRORS as error:
         return failed(error, flatten, locals())
@@ -1162,9 +1103,8 @@ def unflatten(input, dim, sizes):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "unflatten", "dim", 2)
-        if type(sizes) is not tuple or sizes and type(sizes[0]) is not int:
+        dim = dim if type(dim) is int else int_of(dim, "unflatten", "dim", 2)
+        if not (type(sizes) is tuple and (not sizes or type(sizes[0]) is int)):
             sizes = ints_of(sizes, "unflatten", "sizes", 3)
         return composite_view.unflatten(input, dim, sizes)
     except CALL_ERRORS as error:
@@ -1228,7 +1168,7 @@ def _unsafe_view(input, size):
     if state.active_modes and intercepts(_unsafe_view, input):
         return call(_unsafe_view, input, size)
     try:
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "_unsafe_view", "size", 2)
         input_array = input._mt_array
         node = None
@@ -1259,10 +1199,8 @@ def swapaxes(input, axis0, axis1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
-            axis0 = int_of(axis0, "swapaxes", "axis0", 2)
-        if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
-            axis1 = int_of(axis1, "swapaxes", "axis1", 3)
+        axis0 = axis0 if type(axis0) is int and -(2**63) <= axis0 < 2**63 else int_of(axis0, "swapaxes", "axis0", 2)
+        axis1 = axis1 if type(axis1) is int and -(2**63) <= axis1 < 2**63 else int_of(axis1, "swapaxes", "axis1", 3)
         return input.transpose(axis0, axis1)
     except CALL_ERRORS as error:
         return failed(error, swapaxes, locals())
@@ -1275,10 +1213,8 @@ def swapaxes_(input, axis0, axis1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
-            axis0 = int_of(axis0, "swapaxes_", "axis0", 2)
-        if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
-            axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
+        axis0 = axis0 if type(axis0) is int and -(2**63) <= axis0 < 2**63 else int_of(axis0, "swapaxes_", "axis0", 2)
+        axis1 = axis1 if type(axis1) is int and -(2**63) <= axis1 < 2**63 else int_of(axis1, "swapaxes_", "axis1", 3)
         return input.transpose_(axis0, axis1)
     except CALL_ERRORS as error:
         return failed(error, swapaxes_, locals())
@@ -1291,10 +1227,8 @@ def swapdims(input, dim0, dim1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim0) is not int:
-            dim0 = int_of(dim0, "swapdims", "dim0", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "swapdims", "dim1", 3)
+        dim0 = dim0 if type(dim0) is int else int_of(dim0, "swapdims", "dim0", 2)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "swapdims", "dim1", 3)
         return input.transpose(dim0, dim1)
     except CALL_ERRORS as error:
         return failed(error, swapdims, locals())
@@ -1307,10 +1241,8 @@ def swapdims_(input, dim0, dim1):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim0) is not int:
-            dim0 = int_of(dim0, "swapdims_", "dim0", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "swapdims_", "dim1", 3)
+        dim0 = dim0 if type(dim0) is int else int_of(dim0, "swapdims_", "dim0", 2)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "swapdims_", "dim1", 3)
         return input.transpose_(dim0, dim1)
     except CALL_ERRORS as error:
         return failed(error, swapdims_, locals())
@@ -1332,9 +1264,9 @@ def moveaxis_intlist(input, source, destination):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(source) is not tuple or source and type(source[0]) is not int:
+        if not (type(source) is tuple and (not source or type(source[0]) is int)):
             source = ints_of(source, "moveaxis", "source", 2)
-        if type(destination) is not tuple or destination and type(destination[0]) is not int:
+        if not (type(destination) is tuple and (not destination or type(destination[0]) is int)):
             destination = ints_of(destination, "moveaxis", "destination", 3)
         return composite_view.movedim(input, source, destination)
     except CALL_ERRORS as error:
@@ -1348,9 +1280,9 @@ def moveaxis_int(input, source, destination):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(source) is not int or not -(2**63) <= source < 2**63:
+        if not (type(source) is int and -(2**63) <= source < 2**63):
             source = int_of(source, "moveaxis", "source", 2)
-        if type(destination) is not int or not -(2**63) <= destination < 2**63:
+        if not (type(destination) is int and -(2**63) <= destination < 2**63):
             destination = int_of(destination, "moveaxis", "destination", 3)
         return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
@@ -1358,15 +1290,12 @@ def moveaxis_int(input, source, destination):
 
 
 def moveaxis(input, source, destination):
-    """moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
-    moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)
-    moveaxis(input, source, destination)
-    """
+    """moveaxis(input, source, destination)"""
     if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
         return moveaxis_intlist(input, source, destination)
     if is_int(source) and is_int(destination):
         return moveaxis_int(input, source, destination)
-    return raise_no_overload(moveaxis, (moveaxis_intlist, moveaxis_int), (input, source, destination), {})
+    return raise_no_overload(moveaxis, (moveaxis_intlist, moveaxis_int), locals())
 
 
 def ravel(input):
@@ -1394,10 +1323,9 @@ def tensor_split_sections(input, sections, dim=0):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+        if not (type(sections) is int and -(2**63) <= sections < 2**63):
             sections = index_of(sections, "tensor_split", "sections", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "tensor_split", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "tensor_split", "dim", 3)
         return composite_view.tensor_split_sections(input, sections, dim)
     except CALL_ERRORS as error:
         return failed(error, tensor_split_sections, locals())
@@ -1410,10 +1338,9 @@ def tensor_split_indices(input, indices, dim=0):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(indices) is not tuple or indices and type(indices[0]) is not int:
+        if not (type(indices) is tuple and (not indices or type(indices[0]) is int)):
             indices = ints_of(indices, "tensor_split", "indices", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "tensor_split", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "tensor_split", "dim", 3)
         return composite_view.tensor_split_indices(input, indices, dim)
     except CALL_ERRORS as error:
         return failed(error, tensor_split_indices, locals())
@@ -1426,8 +1353,7 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
     try:
         if not (isinstance(input, Tensor) and isinstance(tensor_indices_or_sections, Tensor)):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "tensor_split", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "tensor_split", "dim", 3)
         return composite_view.tensor_split_tensor(input, tensor_indices_or_sections, dim)
     except CALL_ERRORS as error:
         return failed(error, tensor_split_tensor_indices_or_sections, locals())
@@ -1443,10 +1369,7 @@ def tensor_split(
     indices=...,
     axis=None,
 ):
-    """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]
-    tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
-    tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
-    tensor_split(input, tensor_indices_or_sections, dim=0)
+    """tensor_split(input, tensor_indices_or_sections, dim=0)
     tensor_split(input, sections, dim=0)
     tensor_split(input, indices, dim=0)
     """
@@ -1454,7 +1377,7 @@ def tensor_split(
         dim = axis
     if _tensor_indices_or_sections is not ...:
         if tensor_indices_or_sections is not ... or sections is not ... or indices is not ...:
-            return raise_no_overload(
+            return raise_unmatched(
                 tensor_split,
                 (tensor_split_tensor_indices_or_sections, tensor_split_sections, tensor_split_indices),
                 (input, _tensor_indices_or_sections, dim, sections, indices),
@@ -1472,7 +1395,7 @@ def tensor_split(
         return tensor_split_sections(input, sections, dim)
     if indices is not ...:
         return tensor_split_indices(input, indices, dim)
-    return raise_no_overload(
+    return raise_unmatched(
         tensor_split,
         (tensor_split_tensor_indices_or_sections, tensor_split_sections, tensor_split_indices),
         (input, tensor_indices_or_sections, dim, sections, indices),
@@ -1487,7 +1410,7 @@ def hsplit_int(input, sections):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+        if not (type(sections) is int and -(2**63) <= sections < 2**63):
             sections = int_of(sections, "hsplit", "sections", 2)
         return composite_view.hsplit_sections(input, sections)
     except CALL_ERRORS as error:
@@ -1511,27 +1434,25 @@ def hsplit_array(input, indices, *more_indices):
 
 
 def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
-    """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
-    hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
-    hsplit(input, sections)
+    """hsplit(input, sections)
     hsplit(input, indices, *more_indices)
     """
     if more_indices:
         _sections = (_sections,) + more_indices
     if _sections is not ...:
         if sections is not ... or indices is not ...:
-            return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
+            return raise_unmatched(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
         if isinstance(_sections, (tuple, list)):
             indices = _sections
         else:
             sections = _sections
     elif is_index(indices):
-        return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
+        return raise_unmatched(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
     if sections is not ...:
         return hsplit_int(input, sections)
     if indices is not ...:
         return hsplit_array(input, indices)
-    return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {})
+    return raise_unmatched(hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {})
 
 
 def vsplit_int(input, sections):
@@ -1541,7 +1462,7 @@ def vsplit_int(input, sections):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+        if not (type(sections) is int and -(2**63) <= sections < 2**63):
             sections = int_of(sections, "vsplit", "sections", 2)
         return composite_view.vsplit_sections(input, sections)
     except CALL_ERRORS as error:
@@ -1565,27 +1486,25 @@ def vsplit_array(input, indices, *more_indices):
 
 
 def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
-    """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
-    vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
-    vsplit(input, sections)
+    """vsplit(input, sections)
     vsplit(input, indices, *more_indices)
     """
     if more_indices:
         _sections = (_sections,) + more_indices
     if _sections is not ...:
         if sections is not ... or indices is not ...:
-            return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
+            return raise_unmatched(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
         if isinstance(_sections, (tuple, list)):
             indices = _sections
         else:
             sections = _sections
     elif is_index(indices):
-        return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
+        return raise_unmatched(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
     if sections is not ...:
         return vsplit_int(input, sections)
     if indices is not ...:
         return vsplit_array(input, indices)
-    return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {})
+    return raise_unmatched(vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {})
 
 
 def dsplit_int(input, sections):
@@ -1595,7 +1514,7 @@ def dsplit_int(input, sections):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(sections) is not int or not -(2**63) <= sections < 2**63:
+        if not (type(sections) is int and -(2**63) <= sections < 2**63):
             sections = int_of(sections, "dsplit", "sections", 2)
         return composite_view.dsplit_sections(input, sections)
     except CALL_ERRORS as error:
@@ -1619,27 +1538,25 @@ def dsplit_array(input, indices, *more_indices):
 
 
 def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
-    """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
-    dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
-    dsplit(input, sections)
+    """dsplit(input, sections)
     dsplit(input, indices, *more_indices)
     """
     if more_indices:
         _sections = (_sections,) + more_indices
     if _sections is not ...:
         if sections is not ... or indices is not ...:
-            return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
+            return raise_unmatched(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
         if isinstance(_sections, (tuple, list)):
             indices = _sections
         else:
             sections = _sections
     elif is_index(indices):
-        return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
+        return raise_unmatched(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
     if sections is not ...:
         return dsplit_int(input, sections)
     if indices is not ...:
         return dsplit_array(input, indices)
-    return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {})
+    return raise_unmatched(dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {})
 
 
 def alias_copy(input, *, out=None):
@@ -1651,21 +1568,15 @@ def alias_copy(input, *, out=None):
     if out is not None:  # alias_copy.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(alias_copy, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("alias_copy", input, out)
         return composite_view.alias_copy_out(input, out=out)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = nodes.AliasBackward0_copy()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
-    if node is not None:
-        return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
+            return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
     return ops.alias(input).clone(memory_format=contiguous_format)
 
 
@@ -1682,19 +1593,13 @@ def detach_copy(input, *, out=None):
         result = composite_view.detach_copy_out(input, out=out)
         record_refusal("aten::detach_copy", (out,), input)
         return result
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
             node.op = "aten::detach_copy"
-    if node is not None:
-        return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
+            return recorded(node, lambda input: ops.alias(input).clone(memory_format=contiguous_format), input)
     return ops.alias(input).clone(memory_format=contiguous_format)
 
 
@@ -1705,29 +1610,24 @@ def view_copy_default(input, size, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "view_copy", "size", 2)
         if out is not None:  # view_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("view_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "view_copy", input, out)
             return composite_view.view_copy_out(input, size, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.ViewBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
-        if node is not None:
-            return recorded(
-                node, lambda input, size: ops.reshape(input, size).clone(memory_format=contiguous_format), input, size
-            )
+                return recorded(
+                    node,
+                    lambda input, size: ops.reshape(input, size).clone(memory_format=contiguous_format),
+                    input,
+                    size,
+                )
         return ops.reshape(input, size).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, view_copy_default, locals())
@@ -1740,13 +1640,10 @@ def view_copy_dtype(input, dtype, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dtype) is not Dtype:
-            dtype = dtype_of(dtype, "view_copy", "dtype", 2)
+        dtype = dtype if type(dtype) is Dtype else dtype_of(dtype, "view_copy", "dtype", 2)
         if out is not None:  # view_copy.dtype_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("view_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "view_copy", input, out)
             return composite_view.view_copy_dtype_out(input, dtype, out=out)
         return input.view(dtype).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
@@ -1754,16 +1651,12 @@ def view_copy_dtype(input, dtype, *, out=None):
 
 
 def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
-    """view_copy(Tensor self, SymInt[] size) -> Tensor
-    view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor
-    view_copy(input, size, *, out=None)
+    """view_copy(input, size, *, out=None)
     view_copy(input, dtype, *, out=None)
     """
     if _size is not ...:
         if size is not ... or dtype is not ...:
-            return raise_no_overload(
-                view_copy, (view_copy_default, view_copy_dtype), (input, _size, dtype), {"out": out}
-            )
+            return raise_unmatched(view_copy, (view_copy_default, view_copy_dtype), (input, _size, dtype), {"out": out})
         if isinstance(_size, Dtype):
             dtype = _size
         else:
@@ -1772,7 +1665,7 @@ def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
         return view_copy_default(input, size, out=out)
     if dtype is not ...:
         return view_copy_dtype(input, dtype, out=out)
-    return raise_no_overload(view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out})
+    return raise_unmatched(view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out})
 
 
 def transpose_copy(input, dim0, dim1, *, out=None):
@@ -1782,36 +1675,26 @@ def transpose_copy(input, dim0, dim1, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim0) is not int:
-            dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
+        dim0 = dim0 if type(dim0) is int else int_of(dim0, "transpose_copy", "dim0", 2)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "transpose_copy", "dim1", 3)
         if out is not None:  # transpose_copy.int_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("transpose_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "transpose_copy", input, out)
             return composite_view.transpose_copy_out(input, dim0, dim1, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.TransposeBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim0 = dim0
                 node.dim1 = dim1
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, dim0, dim1: ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format),
-                input,
-                dim0,
-                dim1,
-            )
+                return recorded(
+                    node,
+                    lambda input, dim0, dim1: ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format),
+                    input,
+                    dim0,
+                    dim1,
+                )
         return ops.transpose(input, dim0, dim1).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, transpose_copy, locals())
@@ -1826,21 +1709,15 @@ def t_copy(input, *, out=None):
     if out is not None:  # t_copy.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(t_copy, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("t_copy", input, out)
         return composite_view.t_copy_out(input, out=out)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = nodes.TBackward0_copy()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
-    if node is not None:
-        return recorded(node, lambda input: ops.t(input).clone(memory_format=contiguous_format), input)
+            return recorded(node, lambda input: ops.t(input).clone(memory_format=contiguous_format), input)
     return ops.t(input).clone(memory_format=contiguous_format)
 
 
@@ -1851,29 +1728,24 @@ def permute_copy(input, dims, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dims) is not tuple or dims and type(dims[0]) is not int:
+        if not (type(dims) is tuple and (not dims or type(dims[0]) is int)):
             dims = ints_of(dims, "permute_copy", "dims", 2)
         if out is not None:  # permute_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("permute_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "permute_copy", input, out)
             return composite_view.permute_copy_out(input, dims, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.PermuteBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dims = dims
-        if node is not None:
-            return recorded(
-                node, lambda input, dims: ops.permute(input, dims).clone(memory_format=contiguous_format), input, dims
-            )
+                return recorded(
+                    node,
+                    lambda input, dims: ops.permute(input, dims).clone(memory_format=contiguous_format),
+                    input,
+                    dims,
+                )
         return ops.permute(input, dims).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, permute_copy, locals())
@@ -1886,36 +1758,27 @@ def expand_copy(input, size, *, implicit=False, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "expand_copy", "size", 2)
-        if implicit is not False and implicit is not True:
-            implicit = bool_of(implicit, "expand_copy", "implicit")
+        implicit = implicit if implicit is False or implicit is True else bool_of(implicit, "expand_copy", "implicit")
         if out is not None:  # expand_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("expand_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "expand_copy", input, out)
             return composite_view.expand_copy_out(input, size, implicit=implicit, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.ExpandBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, size, implicit: input.expand(size, implicit=implicit).clone(
-                    memory_format=contiguous_format
-                ),
-                input,
-                size,
-                implicit,
-            )
+                return recorded(
+                    node,
+                    lambda input, size, implicit: input.expand(size, implicit=implicit).clone(
+                        memory_format=contiguous_format
+                    ),
+                    input,
+                    size,
+                    implicit,
+                )
         return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, expand_copy, locals())
@@ -1930,22 +1793,16 @@ def squeeze_copy_default(input, *, out=None):
     if out is not None:  # squeeze_copy.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(squeeze_copy_default, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("squeeze_copy", input, out)
         return composite_view.squeeze_copy_out(input, out=out)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = nodes.SqueezeBackward0_copy()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
             node.self_shape = input.shape
-    if node is not None:
-        return recorded(node, lambda input: ops.squeeze(input).clone(memory_format=contiguous_format), input)
+            return recorded(node, lambda input: ops.squeeze(input).clone(memory_format=contiguous_format), input)
     return ops.squeeze(input).clone(memory_format=contiguous_format)
 
 
@@ -1956,30 +1813,21 @@ def squeeze_copy_dim(input, dim, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "squeeze_copy", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "squeeze_copy", "dim", 2)
         if out is not None:  # squeeze_copy.dim_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("squeeze_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "squeeze_copy", input, out)
             return composite_view.squeeze_copy_out(input, dim, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SqueezeBackward1_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
                 node.dim = dim
-        if node is not None:
-            return recorded(
-                node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
-            )
+                return recorded(
+                    node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
+                )
         return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, squeeze_copy_dim, locals())
@@ -1992,40 +1840,28 @@ def squeeze_copy_dims(input, dim, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not tuple or dim and type(dim[0]) is not int:
-            dim = ints_of(dim, "squeeze_copy", "dim", 2)
+        dim = dim if type(dim) is tuple and (not dim or type(dim[0]) is int) else ints_of(dim, "squeeze_copy", "dim", 2)
         if out is not None:  # squeeze_copy.dims_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("squeeze_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "squeeze_copy", input, out)
             return composite_view.squeeze_copy_out(input, dim, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SqueezeBackward2_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
                 node.dim = dim
-        if node is not None:
-            return recorded(
-                node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
-            )
+                return recorded(
+                    node, lambda input, dim: ops.squeeze(input, dim).clone(memory_format=contiguous_format), input, dim
+                )
         return ops.squeeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, squeeze_copy_dims, locals())
 
 
 def squeeze_copy(input, dim=..., *, out=None, axis=None):
-    """squeeze_copy(Tensor self) -> Tensor
-    squeeze_copy.dim(Tensor self, int dim) -> Tensor
-    squeeze_copy.dims(Tensor self, int[] dim) -> Tensor
-    squeeze_copy(input, *, out=None)
+    """squeeze_copy(input, *, out=None)
     squeeze_copy(input, dim, *, out=None)
     """
     if axis is not None:
@@ -2036,9 +1872,7 @@ def squeeze_copy(input, dim=..., *, out=None, axis=None):
         return squeeze_copy_dims(input, dim, out=out)
     if dim is ...:
         return squeeze_copy_default(input, out=out)
-    return raise_no_overload(
-        squeeze_copy, (squeeze_copy_default, squeeze_copy_dim, squeeze_copy_dims), (input, dim), {"out": out}
-    )
+    return raise_no_overload(squeeze_copy, (squeeze_copy_default, squeeze_copy_dim, squeeze_copy_dims), locals())
 
 
 def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
@@ -2052,29 +1886,23 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "unsqueeze_copy", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "unsqueeze_copy", "dim", 2)
         if out is not None:  # unsqueeze_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("unsqueeze_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "unsqueeze_copy", input, out)
             return composite_view.unsqueeze_copy_out(input, dim, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.UnsqueezeBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.dim = dim
-        if node is not None:
-            return recorded(
-                node, lambda input, dim: ops.unsqueeze(input, dim).clone(memory_format=contiguous_format), input, dim
-            )
+                return recorded(
+                    node,
+                    lambda input, dim: ops.unsqueeze(input, dim).clone(memory_format=contiguous_format),
+                    input,
+                    dim,
+                )
         return ops.unsqueeze(input, dim).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, unsqueeze_copy, locals())
@@ -2087,39 +1915,30 @@ def select_copy(input, dim, index, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "select_copy", "dim", 2)
-        if type(index) is not int or not -(2**63) <= index < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "select_copy", "dim", 2)
+        if not (type(index) is int and -(2**63) <= index < 2**63):
             index = index_of(index, "select_copy", "index", 3)
         if out is not None:  # select_copy.int_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("select_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "select_copy", input, out)
             return composite_view.select_copy_out(input, dim, index, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SelectBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
                 node.dim = dim
                 node.index = index
-        if node is not None:
-            result = recorded(
-                node,
-                lambda input, dim, index: ops.select(input, dim, index).clone(memory_format=contiguous_format),
-                input,
-                dim,
-                index,
-            )
-            refuse_complex("select_copy", input)
-            return result
+                result = recorded(
+                    node,
+                    lambda input, dim, index: ops.select(input, dim, index).clone(memory_format=contiguous_format),
+                    input,
+                    dim,
+                    index,
+                )
+                refuse_complex("select_copy", input)
+                return result
         return ops.select(input, dim, index).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, select_copy, locals())
@@ -2134,27 +1953,18 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "slice_copy", "dim", 2)
-        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
+        dim = dim if type(dim) is int else int_of(dim, "slice_copy", "dim", 2)
+        if not (start is None or type(start) is int and -(2**63) <= start < 2**63):
             start = index_of(start, "slice_copy", "start", 3)
-        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
+        if not (end is None or type(end) is int and -(2**63) <= end < 2**63):
             end = index_of(end, "slice_copy", "end", 4)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = index_of(step, "slice_copy", "step", 5)
+        step = step if type(step) is int and -(2**63) <= step < 2**63 else index_of(step, "slice_copy", "step", 5)
         if out is not None:  # slice_copy.Tensor_out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("slice_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "slice_copy", input, out)
             return composite_view.slice_copy_out(input, dim, start, end, step, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SliceBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2163,10 +1973,9 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
                 node.start = start
                 node.end = end
                 node.step = step
-        if node is not None:
-            result = recorded(node, composite_view.slice_copy, input, dim, start, end, step)
-            refuse_complex("slice_copy", input)
-            return result
+                result = recorded(node, composite_view.slice_copy, input, dim, start, end, step)
+                refuse_complex("slice_copy", input)
+                return result
         return composite_view.slice_copy(input, dim, start, end, step)
     except CALL_ERRORS as error:
         return failed(error, slice_copy, locals())
@@ -2179,25 +1988,17 @@ def narrow_copy(input, dim, start, length, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "narrow_copy", "dim", 2)
-        if type(start) is not int or not -(2**63) <= start < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "narrow_copy", "dim", 2)
+        if not (type(start) is int and -(2**63) <= start < 2**63):
             start = index_of(start, "narrow_copy", "start", 3)
-        if type(length) is not int or not -(2**63) <= length < 2**63:
+        if not (type(length) is int and -(2**63) <= length < 2**63):
             length = index_of(length, "narrow_copy", "length", 4)
         if out is not None:  # narrow_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("narrow_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "narrow_copy", input, out)
             return composite_view.narrow_copy_out(input, dim, start, length, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.NarrowCopyBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2205,8 +2006,7 @@ def narrow_copy(input, dim, start, length, *, out=None):
                 node.dim = dim
                 node.start = start
                 node.length = length
-        if node is not None:
-            return recorded(node, composite_view.narrow_copy, input, dim, start, length)
+                return recorded(node, composite_view.narrow_copy, input, dim, start, length)
         return composite_view.narrow_copy(input, dim, start, length)
     except CALL_ERRORS as error:
         return failed(error, narrow_copy, locals())
@@ -2221,25 +2021,18 @@ def split_copy(input, split_size, dim=0, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
+        if not (type(split_size) is int and -(2**63) <= split_size < 2**63):
             split_size = index_of(split_size, "split_copy", "split_size", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "split_copy", "dim", 3)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        dim = dim if type(dim) is int else int_of(dim, "split_copy", "dim", 3)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SplitBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
                 node.split_size = split_size
                 node.dim = dim
-        if node is not None:
-            return recorded(node, composite_view.split_copy, input, split_size, dim)
+                return recorded(node, composite_view.split_copy, input, split_size, dim)
         return composite_view.split_copy(input, split_size, dim)
     except CALL_ERRORS as error:
         return failed(error, split_copy, locals())
@@ -2254,25 +2047,18 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
+        if not (type(split_sizes) is tuple and (not split_sizes or type(split_sizes[0]) is int)):
             split_sizes = ints_of(split_sizes, "split_with_sizes_copy", "split_sizes", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        dim = dim if type(dim) is int else int_of(dim, "split_with_sizes_copy", "dim", 3)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.SplitWithSizesBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
                 node.split_sizes = split_sizes
                 node.dim = dim
-        if node is not None:
-            return recorded(node, composite_view.split_with_sizes_copy, input, split_sizes, dim)
+                return recorded(node, composite_view.split_with_sizes_copy, input, split_sizes, dim)
         return composite_view.split_with_sizes_copy(input, split_sizes, dim)
     except CALL_ERRORS as error:
         return failed(error, split_with_sizes_copy, locals())
@@ -2287,22 +2073,15 @@ def unbind_copy(input, dim=0, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "unbind_copy", "dim", 2)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        dim = dim if type(dim) is int else int_of(dim, "unbind_copy", "dim", 2)
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.UnbindBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
                 node.self_shape = input.shape
                 node.dim = dim
-        if node is not None:
-            return recorded(node, composite_view.unbind_copy, input, dim)
+                return recorded(node, composite_view.unbind_copy, input, dim)
         return composite_view.unbind_copy(input, dim)
     except CALL_ERRORS as error:
         return failed(error, unbind_copy, locals())
@@ -2315,25 +2094,16 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "diagonal_copy", "offset", 2)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
-        if type(dim2) is not int:
-            dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "diagonal_copy", "dim1", 3)
+        dim2 = dim2 if type(dim2) is int else int_of(dim2, "diagonal_copy", "dim2", 4)
         if out is not None:  # diagonal_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("diagonal_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "diagonal_copy", input, out)
             return composite_view.diagonal_copy_out(input, offset, dim1, dim2, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.DiagonalBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2341,17 +2111,16 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
                 node.offset = offset
                 node.dim1 = dim1
                 node.dim2 = dim2
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, offset, dim1, dim2: ops.diagonal(input, offset, dim1, dim2).clone(
-                    memory_format=contiguous_format
-                ),
-                input,
-                offset,
-                dim1,
-                dim2,
-            )
+                return recorded(
+                    node,
+                    lambda input, offset, dim1, dim2: ops.diagonal(input, offset, dim1, dim2).clone(
+                        memory_format=contiguous_format
+                    ),
+                    input,
+                    offset,
+                    dim1,
+                    dim2,
+                )
         return ops.diagonal(input, offset, dim1, dim2).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, diagonal_copy, locals())
@@ -2364,25 +2133,15 @@ def unfold_copy(input, dimension, size, step, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dimension) is not int:
-            dimension = int_of(dimension, "unfold_copy", "dimension", 2)
-        if type(size) is not int or not -(2**63) <= size < 2**63:
-            size = int_of(size, "unfold_copy", "size", 3)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = int_of(step, "unfold_copy", "step", 4)
+        dimension = dimension if type(dimension) is int else int_of(dimension, "unfold_copy", "dimension", 2)
+        size = size if type(size) is int and -(2**63) <= size < 2**63 else int_of(size, "unfold_copy", "size", 3)
+        step = step if type(step) is int and -(2**63) <= step < 2**63 else int_of(step, "unfold_copy", "step", 4)
         if out is not None:  # unfold_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("unfold_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "unfold_copy", input, out)
             return composite_view.unfold_copy_out(input, dimension, size, step, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.UnfoldBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2390,17 +2149,16 @@ def unfold_copy(input, dimension, size, step, *, out=None):
                 node.dimension = dimension
                 node.size = size
                 node.step = step
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, dimension, size, step: ops.unfold(input, dimension, size, step).clone(
-                    memory_format=contiguous_format
-                ),
-                input,
-                dimension,
-                size,
-                step,
-            )
+                return recorded(
+                    node,
+                    lambda input, dimension, size, step: ops.unfold(input, dimension, size, step).clone(
+                        memory_format=contiguous_format
+                    ),
+                    input,
+                    dimension,
+                    size,
+                    step,
+                )
         return ops.unfold(input, dimension, size, step).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, unfold_copy, locals())
@@ -2413,25 +2171,18 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "as_strided_copy", "size", 2)
-        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+        if not (type(stride) is tuple and (not stride or type(stride[0]) is int)):
             stride = ints_of(stride, "as_strided_copy", "stride", 3)
-        if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
+        if not (storage_offset is None or type(storage_offset) is int and -(2**63) <= storage_offset < 2**63):
             storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
         if out is not None:  # as_strided_copy.out
-            if IS_METHOD or not isinstance(out, Tensor):
-                raise NotATensor
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("as_strided_copy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "as_strided_copy", input, out)
             return composite_view.as_strided_copy_out(input, size, stride, storage_offset, out=out)
-        node = None
-        if (
-            (edge := input._mt_edge) is not None
-            and (state.grad_everywhere or thread.grad_enabled)
-            and not (state.active_modes and looks_inside(input))
-        ):
-            if (edge := edge or edge_of(input)) is not None:
+        if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+            if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
                 node = nodes.AsStridedBackward0_copy()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge or None,)
@@ -2441,17 +2192,16 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
                 node.size = size
                 node.stride = stride
                 node.storage_offset = storage_offset
-        if node is not None:
-            return recorded(
-                node,
-                lambda input, size, stride, storage_offset: ops.as_strided(input, size, stride, storage_offset).clone(
-                    memory_format=contiguous_format
-                ),
-                input,
-                size,
-                stride,
-                storage_offset,
-            )
+                return recorded(
+                    node,
+                    lambda input, size, stride, storage_offset: ops.as_strided(
+                        input, size, stride, storage_offset
+                    ).clone(memory_format=contiguous_format),
+                    input,
+                    size,
+                    stride,
+                    storage_offset,
+                )
         return ops.as_strided(input, size, stride, storage_offset).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         return failed(error, as_strided_copy, locals())
@@ -2466,21 +2216,15 @@ def view_as_real_copy(input, *, out=None):
     if out is not None:  # view_as_real_copy.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(view_as_real_copy, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("view_as_real_copy", input, out)
         return composite_view.view_as_real_copy_out(input, out=out)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = nodes.ViewAsRealBackward0_copy()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
-    if node is not None:
-        return recorded(node, lambda input: ops.view_as_real(input).clone(memory_format=contiguous_format), input)
+            return recorded(node, lambda input: ops.view_as_real(input).clone(memory_format=contiguous_format), input)
     return ops.view_as_real(input).clone(memory_format=contiguous_format)
 
 
@@ -2493,21 +2237,17 @@ def view_as_complex_copy(input, *, out=None):
     if out is not None:  # view_as_complex_copy.out
         if IS_METHOD or not isinstance(out, Tensor):
             return raise_bad_argument(view_as_complex_copy, input, out=out)
-        if input._mt_edge is not None or out._mt_edge is not None:
+        if not (input._mt_edge is out._mt_edge is None):
             refuse_grad("view_as_complex_copy", input, out)
         return composite_view.view_as_complex_copy_out(input, out=out)
-    node = None
-    if (
-        (edge := input._mt_edge) is not None
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.active_modes and looks_inside(input))
-    ):
-        if (edge := edge or edge_of(input)) is not None:
+    if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
+        if (edge := edge or edge_of(input)) is not None and not (state.active_modes and looks_inside(input)):
             node = nodes.ViewAsComplexBackward0_copy()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (edge or None,)
-    if node is not None:
-        return recorded(node, lambda input: ops.view_as_complex(input).clone(memory_format=contiguous_format), input)
+            return recorded(
+                node, lambda input: ops.view_as_complex(input).clone(memory_format=contiguous_format), input
+            )
     return ops.view_as_complex(input).clone(memory_format=contiguous_format)
 
 
@@ -2516,9 +2256,8 @@ def select_scatter(input, src, dim, index):
     if state.active_modes and intercepts(select_scatter, input, src):
         return call(select_scatter, input, src, dim, index)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "select_scatter", "dim", 3)
-        if type(index) is not int or not -(2**63) <= index < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "select_scatter", "dim", 3)
+        if not (type(index) is int and -(2**63) <= index < 2**63):
             index = index_of(index, "select_scatter", "index", 4)
         input_array = input._mt_array
         src_array = src._mt_array
@@ -2548,26 +2287,22 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
     if state.active_modes and intercepts(slice_scatter, input, src, out):
         return call(slice_scatter, input, src, dim, start, end, step, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "slice_scatter", "dim", 3)
-        if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
+        dim = dim if type(dim) is int else int_of(dim, "slice_scatter", "dim", 3)
+        if not (start is None or type(start) is int and -(2**63) <= start < 2**63):
             start = index_of(start, "slice_scatter", "start", 4)
-        if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
+        if not (end is None or type(end) is int and -(2**63) <= end < 2**63):
             end = index_of(end, "slice_scatter", "end", 5)
-        if type(step) is not int or not -(2**63) <= step < 2**63:
-            step = index_of(step, "slice_scatter", "step", 6)
+        step = step if type(step) is int and -(2**63) <= step < 2**63 else index_of(step, "slice_scatter", "step", 6)
         input_array = input._mt_array
         src_array = src._mt_array
         if out is not None:  # slice_scatter.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("slice_scatter", input, src, out)
-            return adopt_result(
-                out,
-                _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array),
+            if IS_METHOD or not (input._mt_edge is src._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "slice_scatter", input, src, out)
+            array = _slice_scatter_kernels[type(input_array)](
+                input_array, src_array, dim, start, end, step, out=out_array
             )
+            return adopt_result(out, array)
         node = None
         if not (input._mt_edge is src._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
             input_edge = input._mt_edge or edge_of(input)
@@ -2594,12 +2329,10 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     if state.active_modes and intercepts(diagonal_scatter, input, src):
         return call(diagonal_scatter, input, src, offset, dim1, dim2)
     try:
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "diagonal_scatter", "offset", 3)
-        if type(dim1) is not int:
-            dim1 = int_of(dim1, "diagonal_scatter", "dim1", 4)
-        if type(dim2) is not int:
-            dim2 = int_of(dim2, "diagonal_scatter", "dim2", 5)
+        dim1 = dim1 if type(dim1) is int else int_of(dim1, "diagonal_scatter", "dim1", 4)
+        dim2 = dim2 if type(dim2) is int else int_of(dim2, "diagonal_scatter", "dim2", 5)
         input_array = input._mt_array
         src_array = src._mt_array
         node = None
@@ -2624,11 +2357,11 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     if state.active_modes and intercepts(as_strided_scatter, input, src):
         return call(as_strided_scatter, input, src, size, stride, storage_offset)
     try:
-        if type(size) is not tuple or size and type(size[0]) is not int:
+        if not (type(size) is tuple and (not size or type(size[0]) is int)):
             size = ints_of(size, "as_strided_scatter", "size", 3)
-        if type(stride) is not tuple or stride and type(stride[0]) is not int:
+        if not (type(stride) is tuple and (not stride or type(stride[0]) is int)):
             stride = ints_of(stride, "as_strided_scatter", "stride", 4)
-        if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
+        if not (storage_offset is None or type(storage_offset) is int and -(2**63) <= storage_offset < 2**63):
             storage_offset = index_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
         input_array = input._mt_array
         src_array = src._mt_array
@@ -2646,9 +2379,8 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
                 node.size = size
                 node.stride = stride
                 node.storage_offset = storage_offset
-        return wrap(
-            _as_strided_scatter_kernels[type(input_array)](input_array, src_array, size, stride, storage_offset), node
-        )
+        array = _as_strided_scatter_kernels[type(input_array)](input_array, src_array, size, stride, storage_offset)
+        return wrap(array, node)
     except CALL_ERRORS as error:
         return failed(error, as_strided_scatter, locals())
 
@@ -2658,9 +2390,8 @@ def _add_batch_dim(input, batch_dim, level):
     if state.active_modes and intercepts(_add_batch_dim, input):
         return call(_add_batch_dim, input, batch_dim, level)
     try:
-        if type(batch_dim) is not int:
-            batch_dim = int_of(batch_dim, "_add_batch_dim", "batch_dim", 2)
-        if type(level) is not int or not -(2**63) <= level < 2**63:
+        batch_dim = batch_dim if type(batch_dim) is int else int_of(batch_dim, "_add_batch_dim", "batch_dim", 2)
+        if not (type(level) is int and -(2**63) <= level < 2**63):
             level = int_of(level, "_add_batch_dim", "level", 3)
         input_array = input._mt_array
         node = None
@@ -2682,7 +2413,7 @@ def _spread_over_level(input, level):
     if state.active_modes and intercepts(_spread_over_level, input):
         return call(_spread_over_level, input, level)
     try:
-        if type(level) is not int or not -(2**63) <= level < 2**63:
+        if not (type(level) is int and -(2**63) <= level < 2**63):
             level = int_of(level, "_spread_over_level", "level", 2)
         input_array = input._mt_array
         node = None
@@ -2701,12 +2432,11 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
     if state.active_modes and intercepts(_remove_batch_dim, input):
         return call(_remove_batch_dim, input, level, batch_size, out_dim)
     try:
-        if type(level) is not int or not -(2**63) <= level < 2**63:
+        if not (type(level) is int and -(2**63) <= level < 2**63):
             level = int_of(level, "_remove_batch_dim", "level", 2)
-        if type(batch_size) is not int or not -(2**63) <= batch_size < 2**63:
+        if not (type(batch_size) is int and -(2**63) <= batch_size < 2**63):
             batch_size = index_of(batch_size, "_remove_batch_dim", "batch_size", 3)
-        if type(out_dim) is not int:
-            out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
+        out_dim = out_dim if type(out_dim) is int else int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):

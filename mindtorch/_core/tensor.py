@@ -657,8 +657,8 @@ class NotATensor(AttributeError):
 
 
 def lacks_array(error: BaseException) -> bool:
-    """Whether an error came up where the array of a tensor was asked for."""
-    return isinstance(error, AttributeError) and error.name == "_mt_array"
+    """Whether an error came up where the array of a tensor, or its edge, was asked for."""
+    return isinstance(error, AttributeError) and error.name in ("_mt_array", "_mt_edge")
 
 
 def operand_of(value: Any) -> "Tensor | WrappedNumber":

@@ -11,9 +11,9 @@ from mindtorch._generated.ops import comparison
 from mindtorch.dispatch.methods import as_operator
 
 
-def _equal_to_array(function: Any, overloads: Any, args: tuple, kwargs: dict) -> Any:
+def _equal_to_array(function: Any, overloads: Any, values: dict[str, Any]) -> Any:
     """`tensor == ndarray`: of the comparisons, torch takes arrays for this one only."""
-    tensor, other = args
+    tensor, other = values["input"], values["other"]
     if isinstance(other, np.ndarray) and other.dtype.kind in "biufc":
         return function(tensor, from_numpy(other))
     return NotImplemented

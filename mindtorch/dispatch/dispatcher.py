@@ -17,6 +17,7 @@ from mindtorch.dispatch.modes import anomaly, autocast, batching, debug, torch_d
 from mindtorch.dispatch.modes.captures import check_write, is_written_unrecorded, recording, seen_inside
 from mindtorch.dispatch.modes.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.modes.views_from_no_grad import note_views
+from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 
@@ -65,6 +66,13 @@ def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
         if is_operator(function):
             return NotImplemented  # as torch's operators do, so that Python asks the other operand
         raise
+
+
+def call_with(function: Callable, values: dict[str, Any]) -> Any:
+    """The same for a function of many parameters. `values`: what these stand for."""
+    args, kwargs = parameters_of(function).passed(values)
+    values.clear()  # no more references to tensors than in other calls: autograd counts them
+    return call(function, *args, **kwargs)
 
 
 def _call_traced(function: Callable, args: tuple, kwargs: dict) -> Any:

@@ -50,8 +50,17 @@ def refuse_pinned(function: str) -> NoReturn:
     raise NotImplementedError(f"{function}(pin_memory=True): use .pin_memory() on the result instead")
 
 
-def pinned_result(result: Tensor) -> Tensor:
-    """What a factory has made, in pinned memory; another factory may have put it there."""
+def with_options(result: Tensor, pin_memory: bool, requires_grad: bool) -> Tensor:
+    """What a factory has made, in pinned memory if that is wanted, and as a leaf if that is."""
+    if pin_memory:
+        result = _pinned(result)
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def _pinned(result: Tensor) -> Tensor:
+    """The result in pinned memory; another factory may have put it there."""
     array = result._mt_array
     if not isinstance(array, np.ndarray):
         raise _not_to_be_pinned()

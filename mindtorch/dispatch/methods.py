@@ -40,7 +40,7 @@ def as_operator(function: FunctionType, reject: Callable = not_implemented) -> F
 
     A function with keyword-only parameters has a form without them, `mul_operator`: such defaults take longer to find.
     """
-    ends = dict.fromkeys(("raise_bad_argument", "raise_no_overload"), reject)
+    ends = dict.fromkeys(("raise_bad_argument", "raise_no_overload", "raise_unmatched"), reject)
     ends |= {name: _end(end, reject) for name, end in function.__globals__.items() if name in _ENDS}
     form = function.__globals__.get(f"{function.__name__}_operator", function)
     return _namespace(function, _OPERATOR, ends).own(function, form)

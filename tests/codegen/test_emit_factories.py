@@ -17,17 +17,7 @@ def test_factory(tmp_path):
         def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
             """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
             if state.active_modes and intercepts(zeros):
-                return call(
-                    zeros,
-                    size,
-                    *more_size,
-                    dtype=dtype,
-                    layout=layout,
-                    device=device,
-                    pin_memory=pin_memory,
-                    out=out,
-                    requires_grad=requires_grad,
-                )
+                return call_with(zeros, locals())
             if out is not None:
                 check_out_options(out, dtype, layout, device, "zeros")
                 return flagged(zeros_out(size, *more_size, out=out), requires_grad)
@@ -92,17 +82,7 @@ def test_factory_with_a_generator(tmp_path):
         def rand(size, *more_size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
             """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
             if state.active_modes and intercepts(rand):
-                return call(
-                    rand,
-                    size,
-                    *more_size,
-                    generator=generator,
-                    dtype=dtype,
-                    layout=layout,
-                    device=device,
-                    pin_memory=pin_memory,
-                    requires_grad=requires_grad,
-                )
+                return call_with(rand, locals())
             if generator is not None:
                 return rand_generator(
                     size,
@@ -115,8 +95,7 @@ def test_factory_with_a_generator(tmp_path):
                     requires_grad=requires_grad,
                 )
             try:
-                if dtype is not None and type(dtype) is not Dtype:
-                    dtype = dtype_of(dtype, "rand", "dtype")
+                dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "rand", "dtype")
                 if layout is not None or device is not None or pin_memory is not False:
                     check_options(layout, device, pin_memory, "rand")
                 if type(size) is int:
@@ -124,10 +103,8 @@ def test_factory_with_a_generator(tmp_path):
                 elif more_size or type(size) is not tuple:
                     size = separate_ints_of(size, more_size, True, "rand", "size", 1)
                 result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-                if pin_memory:
-                    result = pinned_result(result)
-                if requires_grad:
-                    result.requires_grad = True
+                if pin_memory or requires_grad:
+                    return with_options(result, pin_memory, requires_grad)
                 return result
             except CALL_ERRORS as error:
                 return failed(error, rand, locals())
@@ -177,7 +154,7 @@ def test_composite(tmp_path):
             if out is not None:  # square.out
                 if IS_METHOD or not isinstance(out, Tensor):
                     return raise_bad_argument(square, input, out=out)
-                if input._mt_edge is not None or out._mt_edge is not None:
+                if not (input._mt_edge is out._mt_edge is None):
                     refuse_grad("square", input, out)
                 return write_out(out, composite.square(input))
             return composite.square(input)

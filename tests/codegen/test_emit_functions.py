@@ -37,11 +37,9 @@ def test_a_tensor_and_a_number(tmp_path):
                 input_array = input._mt_array
                 other_array = other._mt_array
                 if out is not None:  # mul.out
-                    if IS_METHOD:
-                        raise NotATensor
                     out_array = out._mt_array
-                    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
-                        refuse_grad("mul", input, other, out)
+                    if IS_METHOD or not (input._mt_edge is other._mt_edge is out._mt_edge is None):
+                        refuse_out(IS_METHOD, "mul", input, other, out)
                     return adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
                 node = None
                 if not (input._mt_edge is other._mt_edge is None) and (state.grad_everywhere or thread.grad_enabled):
@@ -208,10 +206,7 @@ def test_in_place(tmp_path):
                         node.next_edges = (input_edge or None, other_edge or None)
                         node._mt_saved = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
                 _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
-                mark_written(input)
-                if node is not None:
-                    rebase(input, node)
-                return input
+                return written(input, node)
             except CALL_ERRORS as error:
                 return failed(error, mul_, locals())
         ''')
@@ -296,11 +291,9 @@ def test_saved_result(tmp_path):
             try:
                 input_array = input._mt_array
                 if out is not None:  # exp.out
-                    if IS_METHOD:
-                        raise NotATensor
                     out_array = out._mt_array
-                    if input._mt_edge is not None or out._mt_edge is not None:
-                        refuse_grad("exp", input, out)
+                    if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                        refuse_out(IS_METHOD, "exp", input, out)
                     return adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
                 node = None
                 if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -336,14 +329,12 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
             if state.active_modes and intercepts(scale, input, weight):
                 return call(scale, input, weight, factor, padding=padding, step=step)
             try:
-                if type(factor) is not int and type(factor) is not float:
-                    factor = scalar_of(factor, "scale", "factor", 3)
+                factor = factor if type(factor) is int or type(factor) is float else scalar_of(factor, "scale", "factor", 3)
                 if type(padding) is int:
                     padding = (padding, padding)
                 elif type(padding) is not tuple or padding and type(padding[0]) is not int:
                     padding = sized_ints_of(padding, "scale", "padding")
-                if step is not None and (type(step) is not int or not -(2**63) <= step < 2**63):
-                    step = int_of(step, "scale", "step")
+                step = step if step is None or type(step) is int and -(2**63) <= step < 2**63 else int_of(step, "scale", "step")
                 input_array = input._mt_array
                 weight_array = None if weight is None else weight._mt_array
                 node = None
@@ -397,10 +388,8 @@ def test_several_named_results(tmp_path):
             if state.active_modes and intercepts(max, input, out):
                 return call(max, input, dim, keepdim, out=out)
             try:
-                if type(dim) is not int:
-                    dim = int_of(dim, "max", "dim", 2)
-                if keepdim is not False and keepdim is not True:
-                    keepdim = bool_of(keepdim, "max", "keepdim", 3)
+                dim = dim if type(dim) is int else int_of(dim, "max", "dim", 2)
+                keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "max", "keepdim", 3)
                 input_array = input._mt_array
                 if out is not None:  # max.dim_out
                     if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -502,8 +491,7 @@ def test_a_list_of_tensors(tmp_path):
                     raise NotATensor
                 if not tensors:
                     raise empty_tensor_list("cat")
-                if type(dim) is not int:
-                    dim = int_of(dim, "cat", "dim", 2)
+                dim = dim if type(dim) is int else int_of(dim, "cat", "dim", 2)
                 tensors_arrays = [tensor._mt_array for tensor in tensors]
                 node = None
                 if state.grad_everywhere or thread.grad_enabled:

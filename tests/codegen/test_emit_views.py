@@ -102,8 +102,7 @@ def test_several_views(tmp_path):
             if state.active_modes and intercepts(unbind, input):
                 return call(unbind, input, dim)
             try:
-                if type(dim) is not int:
-                    dim = int_of(dim, "unbind", "dim", 2)
+                dim = dim if type(dim) is int else int_of(dim, "unbind", "dim", 2)
                 input_array = input._mt_array
                 node = None
                 if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -166,12 +165,9 @@ def test_op_that_only_writes(tmp_path):
             if state.active_modes and intercepts(uniform_, input):
                 return call(uniform_, input, from_, to, generator=generator)
             try:
-                if type(from_) is not float:
-                    from_ = float_of(from_, "uniform_", "from", 2)
-                if type(to) is not float:
-                    to = float_of(to, "uniform_", "to", 3)
-                if generator is not None:
-                    generator = generator_of(generator, "uniform_", "generator")
+                from_ = from_ if type(from_) is float else float_of(from_, "uniform_", "from", 2)
+                to = to if type(to) is float else float_of(to, "uniform_", "to", 3)
+                generator = generator if generator is None else generator_of(generator, "uniform_", "generator")
                 input_array = input._mt_array
                 node = None
                 if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -182,10 +178,7 @@ def test_op_that_only_writes(tmp_path):
                         node.next_edges = (edge or None,)
                         node.op = "aten::uniform_"
                 _uniform__kernels[type(input_array)](input_array, from_, to, generator)
-                mark_written(input)
-                if node is not None:
-                    rebase(input, node)
-                return input
+                return written(input, node)
             except CALL_ERRORS as error:
                 return failed(error, uniform_, locals())
         ''')

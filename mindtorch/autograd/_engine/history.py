@@ -332,6 +332,17 @@ def mark_written(tensor: Tensor) -> None:
         raise _inference_write()
 
 
+def written(tensor: Tensor, node: Any = None) -> Tensor:
+    """What an op has written, and of which node it is the output now, if of any."""
+    if (counter := tensor._mt_version) is not None:
+        counter[0] += 1
+    else:
+        mark_written(tensor)
+    if node is not None:
+        rebase(tensor, node)
+    return tensor
+
+
 class InferenceVersion(list):
     """The version of what stands for a tensor of inference mode, and is none itself: it may be written in that mode
     only, where versions stay as they are."""

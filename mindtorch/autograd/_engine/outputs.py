@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch._core import state
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import can_cast
-from mindtorch._core.tensor import Tensor, wrap, wrap_output, wrap_outputs
+from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output, wrap_outputs
 from mindtorch._support import errors
 from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
@@ -26,6 +26,13 @@ def refuse_grad(op: str, *tensors: Any) -> None:
     for tensor in tensors:
         if tensor is not None and tensor._mt_edge is not None and _thread.grad_enabled and is_recorded(tensor):
             raise errors.out_requires_grad(op)
+
+
+def refuse_out(is_method: bool, op: str, *tensors: Any) -> None:
+    """The same for the code that functions and methods share: methods take no `out`."""
+    if is_method:
+        raise NotATensor
+    refuse_grad(op, *tensors)
 
 
 def flagged(out: Any, requires_grad: bool) -> Any:

@@ -290,8 +290,14 @@ def failed_or_number_first(error: Exception, function: Callable, input: Any, *ar
         del error
 
 
-def raise_no_overload(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
-    """The end of a resolver: the arguments fit none of the overloads."""
+def raise_no_overload(function: Callable, overloads: Iterable[Callable], values: dict[str, Any]) -> NoReturn:
+    """The end of a resolver: the arguments fit none of the overloads. `values`: what the names in it stand for."""
+    args, kwargs = parameters_of(function).passed(values)
+    raise_unmatched(function, overloads, args, kwargs)
+
+
+def raise_unmatched(function: Callable, overloads: Iterable[Callable], args: tuple, kwargs: dict) -> NoReturn:
+    """The same for a resolver whose parameters are not the arguments of its overloads."""
     no_overload = f"{function.__name__}() received an invalid combination of arguments"
     raise _refusal_of(function, _entries_of(overloads), args, kwargs) or TypeError(no_overload)
 
