@@ -92,7 +92,7 @@ def allow_in_graph(fn: Any) -> Any:
 
 
 def assume_constant_result(fn: Any) -> Any:
-    """The function itself, which is called as ever."""
+    """The function itself, uncompiled."""
     return fn
 
 

@@ -66,7 +66,7 @@ def sampled_ops() -> list[Op]:
 
 
 def is_stub(op: Op) -> bool:
-    """Whether the CPU kernel of an op is still to be written; tests/ops/test_complete.py says so."""
+    """Whether the CPU kernel of an op is still to be written, which tests/ops/test_complete.py reports."""
     return "CPU" in (op.dispatch or {}) and not is_written(model(), "CPU", op)
 
 

@@ -72,7 +72,7 @@ def test_a_revision_is_read_as_it_was(repository):
 )
 def test_without_a_base_it_is_what_the_change_began_with(repository, branch, edits, ops, name):
     """On main that is the last commit, on another branch where it begins: what main got meanwhile is left out."""
-    (repository / "others").write_text("of somebody else")
+    (repository / "others").write_text("of another program")
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "meanwhile")
     git(repository, "checkout", "-q", branch)

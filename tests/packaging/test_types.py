@@ -15,7 +15,7 @@ from tests.checkers import EVERYDAY, everyday, remarks, tutorials_and_examples
 from tests.packaging.commands import ROOT, new_environment, run
 from tests.packaging.conftest import NOT_SOURCES
 
-# An error in each line that says so, and in no other.
+# An error in each line that is marked, and in no other.
 WRONG = """
 import mindtorch
 import mindtorch as torch

@@ -134,7 +134,7 @@ print(json.dumps(answer))
 """
 PULL = {"number": 7, "head": {"sha": "abc"}}
 OURS = {"id": 40, "user": {"login": "github-actions[bot]"}, "body": f"{markdown.MARKER}\nold"}
-FORGED = {"id": 41, "user": {"login": "somebody"}, "body": f"{markdown.MARKER}\nforged"}
+FORGED = {"id": 41, "user": {"login": "stranger"}, "body": f"{markdown.MARKER}\nforged"}
 OTHER = {"id": 42, "user": {"login": "github-actions[bot]"}, "body": "something else"}
 
 

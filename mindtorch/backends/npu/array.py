@@ -92,7 +92,7 @@ class NpuRoot(Root):
         self.address = 0 if block is None else block.address
 
     @property
-    def device(self) -> Device:  # type: ignore[override]  # nobody writes it
+    def device(self) -> Device:  # type: ignore[override]  # it is not assigned
         return numbered(self.index)
 
     def resize(self, nbytes: int) -> None:

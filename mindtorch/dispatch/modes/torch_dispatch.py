@@ -3,7 +3,7 @@
 Note [Below autograd]: a generated function looks up its kernel when autograd has done its part. While a mode is active
 a copy of the function runs in which stand-ins have the names of the kernel tables. They give the call to the mode, and
 the arrays of the mode's result are taken for those of the kernel. So the function records, counts versions and tracks
-views as ever, outside of the mode; and nothing changes for calls that the mode does not see, in other threads, too.
+views as usual, outside of the mode; and nothing changes for calls that the mode does not see, in other threads, too.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""Each call of HCCL fails once, in all processes: an error that says so, and the next call works."""
+"""Each call of HCCL fails once, in all processes: an error is raised that names it, and the next call works."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Errors about arguments are the same when somebody looks at the call: positions count from behind the dot."""
+"""Errors about arguments are the same when a mode intercepts the call: positions count from behind the dot."""
 
 from contextlib import nullcontext
 

@@ -32,7 +32,7 @@ def pointwise(choose: random.Random) -> Case:
     """One to three operands that broadcast."""
     make = Tensors(choose)
     shape = make.shape()
-    if len(shape) > 1:  # torch's strides of results without elements depend on the order of operands; nobody uses them
+    if len(shape) > 1:  # torch's strides of results without elements depend on the order of operands: not compared
         shape = tuple([extent or 2 for extent in shape])
     dtype = choose.choice([None, "float32", "float32"])
     tensors = {name: make.tensor(make.broadcastable(shape), dtype) for name in "xyz"}

@@ -244,7 +244,7 @@ def errors(info: Any) -> list:
 
 
 def refused(T: Any, info: Any, error: Any) -> Any:
-    """A call that the test suite says must fail: with these parameters, or with none if it says so."""
+    """A call that must fail according to the test suite: with these parameters, or with none where it gives none."""
     convert = opinfo.Conversion() if T is mindtorch else lambda each: each
     given = error.optimizer_error_input
     params = [T.nn.Parameter(T.ones(1, 1))] if given.params is None else convert(given.params)

@@ -267,5 +267,5 @@ def higher_order(w: Writer) -> str:
     leaf = w.name(lambda tensor: tensor.requires_grad)
     weights = w.pick([f"{name}.detach()", f"T.ones_like({name})", f"{name} * 2"])
     gradient = f"T.autograd.grad({name}, {leaf}, {weights}, create_graph=True, materialize_grads=True)[0]"
-    # A copy: which gradients are views, and their strides, are nobody's business as long as they are not in `.grad`.
+    # A copy: which gradients are views, and their strides, do not matter as long as they are not in `.grad`.
     return f"{w.new()} = {gradient}.clone(memory_format=T.contiguous_format)"

@@ -200,7 +200,7 @@ class Pair:
     def version_difference(self, ours: Any, theirs: Any) -> str | None:
         """Whether a version went up by another number than torch's since both tensors were new.
 
-        How often an operator of several steps writes its own result before it returns is nobody's business.
+        How often an operator of several steps writes its own result before it returns does not matter.
         """
         versions = [observed(version, tensor) for tensor in (ours, theirs)]
         if not all(isinstance(each, int) for each in versions):

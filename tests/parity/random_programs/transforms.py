@@ -21,7 +21,7 @@ FUNCTIONS = (
     "a.view_as(a);a.unfold(0, 1, 1);a.repeat_interleave(2);a.square().mean()"
 ).split(";")
 
-# Only the values are compared: what is known to be constant, and its strides, is nobody's business.
+# Only the values are compared: what is known to be constant, and its strides, does not matter.
 PLAIN = ".detach().clone(memory_format=T.contiguous_format)"
 
 

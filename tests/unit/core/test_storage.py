@@ -221,7 +221,7 @@ class TestProcesses:
             processes.set_sharing_strategy("x")
 
     def test_without_memfd(self, monkeypatch):
-        """Other systems share a file that nobody sees."""
+        """Other systems share a file that has no name."""
         monkeypatch.delattr(os, "memfd_create", raising=False)
         root = shared_root(8)
         root[:] = 3

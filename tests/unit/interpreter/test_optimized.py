@@ -1,4 +1,4 @@
-"""`python -OO`, which leaves out docstrings and asserts, runs programs as ever."""
+"""`python -OO`, which leaves out docstrings and asserts, runs programs unchanged."""
 
 import subprocess
 import sys

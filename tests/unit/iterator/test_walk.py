@@ -243,7 +243,7 @@ def test_number_of_threads(use_threads):
 @pytest.mark.parametrize("walk", ["run", "for_each"])
 def test_threads_share_the_work(use_threads, walk):
     use_threads(4)
-    meeting = threading.Barrier(4, timeout=30)  # nobody goes on until four threads are here
+    meeting = threading.Barrier(4, timeout=30)  # no thread goes on until four are here
     source = np.arange(400 * 30, dtype=FLOAT).reshape(400, 30)[:, ::2]
     iterator = copy_iterator(np.zeros((400, 15), FLOAT), source)
     met = threading.local()

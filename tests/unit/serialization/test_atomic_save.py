@@ -152,7 +152,7 @@ def test_pipes_with_a_name(tmp_path):
     assert is_whole(tmp_path / "file.pt", torch.arange(9))
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_folders_and_files_that_may_not_be_written(path):
     def save_as_somebody_else():
         os.chdir(path.parent)

@@ -10,10 +10,10 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import NotATensor, wrap
+from mindtorch._core.tensor import wrap
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import refuse_grad
+from mindtorch.autograd._engine.outputs import refuse_out
 from mindtorch.autograd._engine.saved_tensor import save
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, sized_ints_of
@@ -40,15 +40,12 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
             dim = (dim,)
         elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
             dim = sized_ints_of(dim, "energy", "dim", 2)
-        if keepdim is not False and keepdim is not True:
-            keepdim = bool_of(keepdim, "energy", "keepdim", 3)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "energy", "keepdim", 3)
         input_array = input._mt_array
         if out is not None:  # energy.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("energy", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "energy", input, out)
             return adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):

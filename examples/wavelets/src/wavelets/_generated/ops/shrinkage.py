@@ -11,9 +11,9 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
-from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd._engine.history import check_inplace, edge_of, written
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import refuse_grad
+from mindtorch.autograd._engine.outputs import refuse_out
 from mindtorch.autograd._engine.saved_tensor import save, save_copy
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, failed, float_of, int_of
@@ -33,15 +33,12 @@ def soft_threshold(input, threshold, *, out=None):
     if state.active_modes and intercepts(soft_threshold, input, out):
         return call(soft_threshold, input, threshold, out=out)
     try:
-        if type(threshold) is not float:
-            threshold = float_of(threshold, "soft_threshold", "threshold", 2)
+        threshold = threshold if type(threshold) is float else float_of(threshold, "soft_threshold", "threshold", 2)
         input_array = input._mt_array
         if out is not None:  # soft_threshold.out
-            if IS_METHOD:
-                raise NotATensor
             out_array = out._mt_array
-            if input._mt_edge is not None or out._mt_edge is not None:
-                refuse_grad("soft_threshold", input, out)
+            if IS_METHOD or not (input._mt_edge is out._mt_edge is None):
+                refuse_out(IS_METHOD, "soft_threshold", input, out)
             return adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):
@@ -61,8 +58,7 @@ def soft_threshold_(input, threshold):
     if state.active_modes and intercepts(soft_threshold_, input):
         return call(soft_threshold_, input, threshold)
     try:
-        if type(threshold) is not float:
-            threshold = float_of(threshold, "soft_threshold_", "threshold", 2)
+        threshold = threshold if type(threshold) is float else float_of(threshold, "soft_threshold_", "threshold", 2)
         input_array = input._mt_array
         node = None
         if (state.grad_everywhere or thread.grad_enabled) and (edge := input._mt_edge) is not None:
@@ -74,10 +70,7 @@ def soft_threshold_(input, threshold):
                 node.threshold = threshold
                 node._mt_saved = (save_copy(input),)
         _soft_threshold_kernels[type(input_array)](input_array, threshold, out=input_array)
-        mark_written(input)
-        if node is not None:
-            rebase(input, node)
-        return input
+        return written(input, node)
     except CALL_ERRORS as error:
         return failed(error, soft_threshold_, locals())
 
@@ -91,10 +84,8 @@ def denoise(input, threshold, dim=-1, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(threshold) is not float:
-            threshold = float_of(threshold, "denoise", "threshold", 2)
-        if type(dim) is not int:
-            dim = int_of(dim, "denoise", "dim", 3)
+        threshold = threshold if type(threshold) is float else float_of(threshold, "denoise", "threshold", 2)
+        dim = dim if type(dim) is int else int_of(dim, "denoise", "dim", 3)
         return composite.denoise(input, threshold, dim)
     except CALL_ERRORS as error:
         return failed(error, denoise, locals())

@@ -36,8 +36,7 @@ def haar(input, dim=-1, *, out=None, axis=None):
     if state.active_modes and intercepts(haar, input, out):
         return call(haar, input, dim, out=out)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "haar", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "haar", "dim", 2)
         input_array = input._mt_array
         if out is not None:  # haar.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
@@ -70,8 +69,7 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
     if state.active_modes and intercepts(inverse_haar, approximation, detail):
         return call(inverse_haar, approximation, detail, dim)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "inverse_haar", "dim", 3)
+        dim = dim if type(dim) is int else int_of(dim, "inverse_haar", "dim", 3)
         approximation_array = approximation._mt_array
         detail_array = detail._mt_array
         node = None
@@ -95,8 +93,7 @@ def every_other(input, dim=-1, *, axis=None):
     if state.active_modes and intercepts(every_other, input):
         return call(every_other, input, dim)
     try:
-        if type(dim) is not int:
-            dim = int_of(dim, "every_other", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "every_other", "dim", 2)
         input_array = input._mt_array
         node = None
         if (edge := input._mt_edge) is not None and (state.grad_everywhere or thread.grad_enabled):

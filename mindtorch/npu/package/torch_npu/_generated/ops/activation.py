@@ -26,8 +26,7 @@ def npu_swiglu(input, dim=-1, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "npu_swiglu", "dim", 2)
+        dim = dim if type(dim) is int else int_of(dim, "npu_swiglu", "dim", 2)
         return composite.npu_swiglu(input, dim)
     except CALL_ERRORS as error:
         return failed(error, npu_swiglu, locals())
@@ -42,11 +41,10 @@ def npu_geglu(input, dim=-1, approximate=1, activate_left=False, *, axis=None):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(dim) is not int:
-            dim = int_of(dim, "npu_geglu", "dim", 2)
-        if type(approximate) is not int or not -(2**63) <= approximate < 2**63:
+        dim = dim if type(dim) is int else int_of(dim, "npu_geglu", "dim", 2)
+        if not (type(approximate) is int and -(2**63) <= approximate < 2**63):
             approximate = int_of(approximate, "npu_geglu", "approximate", 3)
-        if activate_left is not False and activate_left is not True:
+        if not (activate_left is False or activate_left is True):
             activate_left = bool_of(activate_left, "npu_geglu", "activate_left", 4)
         return composite.npu_geglu(input, dim, approximate, activate_left)
     except CALL_ERRORS as error:

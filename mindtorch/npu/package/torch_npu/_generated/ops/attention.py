@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of, int_of, ints_of, str_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import attention as composite
@@ -56,30 +56,7 @@ def npu_fusion_attention(
 ):
     """npu_fusion_attention(Tensor query, Tensor key, Tensor value, int head_num, str input_layout, Tensor? pse=None, Tensor? padding_mask=None, Tensor? atten_mask=None, float scale=1.0, float keep_prob=1.0, int pre_tockens=2147483647, int next_tockens=2147483647, int inner_precise=0, int[]? prefix=None, int[]? actual_seq_qlen=None, int[]? actual_seq_kvlen=None, int sparse_mode=0, bool gen_mask_parallel=True, bool sync=False, str softmax_layout='', Tensor? sink=None) -> (Tensor, Tensor, Tensor, Tensor, int, int, int)"""
     if state.active_modes and intercepts(npu_fusion_attention, query, key, value, pse, padding_mask, atten_mask, sink):
-        return call(
-            npu_fusion_attention,
-            query,
-            key,
-            value,
-            head_num,
-            input_layout,
-            pse,
-            padding_mask,
-            atten_mask,
-            scale,
-            keep_prob,
-            pre_tockens,
-            next_tockens,
-            inner_precise,
-            prefix,
-            actual_seq_qlen,
-            actual_seq_kvlen,
-            sparse_mode,
-            gen_mask_parallel,
-            sync,
-            softmax_layout,
-            sink,
-        )
+        return call_with(npu_fusion_attention, locals())
     try:
         if not (
             isinstance(query, Tensor)
@@ -91,36 +68,38 @@ def npu_fusion_attention(
             and (sink is None or isinstance(sink, Tensor))
         ):
             raise NotATensor
-        if type(head_num) is not int or not -(2**63) <= head_num < 2**63:
+        if not (type(head_num) is int and -(2**63) <= head_num < 2**63):
             head_num = int_of(head_num, "npu_fusion_attention", "head_num", 4)
         if type(input_layout) is not str:
             input_layout = str_of(input_layout, "npu_fusion_attention", "input_layout", 5)
-        if type(scale) is not float:
-            scale = float_of(scale, "npu_fusion_attention", "scale", 9)
+        scale = scale if type(scale) is float else float_of(scale, "npu_fusion_attention", "scale", 9)
         if type(keep_prob) is not float:
             keep_prob = float_of(keep_prob, "npu_fusion_attention", "keep_prob", 10)
-        if type(pre_tockens) is not int or not -(2**63) <= pre_tockens < 2**63:
+        if not (type(pre_tockens) is int and -(2**63) <= pre_tockens < 2**63):
             pre_tockens = int_of(pre_tockens, "npu_fusion_attention", "pre_tockens", 11)
-        if type(next_tockens) is not int or not -(2**63) <= next_tockens < 2**63:
+        if not (type(next_tockens) is int and -(2**63) <= next_tockens < 2**63):
             next_tockens = int_of(next_tockens, "npu_fusion_attention", "next_tockens", 12)
-        if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
+        if not (type(inner_precise) is int and -(2**63) <= inner_precise < 2**63):
             inner_precise = int_of(inner_precise, "npu_fusion_attention", "inner_precise", 13)
-        if prefix is not None and (type(prefix) is not tuple or prefix and type(prefix[0]) is not int):
+        if not (prefix is None or type(prefix) is tuple and (not prefix or type(prefix[0]) is int)):
             prefix = ints_of(prefix, "npu_fusion_attention", "prefix", 14)
-        if actual_seq_qlen is not None and (
-            type(actual_seq_qlen) is not tuple or actual_seq_qlen and type(actual_seq_qlen[0]) is not int
+        if not (
+            actual_seq_qlen is None
+            or type(actual_seq_qlen) is tuple
+            and (not actual_seq_qlen or type(actual_seq_qlen[0]) is int)
         ):
             actual_seq_qlen = ints_of(actual_seq_qlen, "npu_fusion_attention", "actual_seq_qlen", 15)
-        if actual_seq_kvlen is not None and (
-            type(actual_seq_kvlen) is not tuple or actual_seq_kvlen and type(actual_seq_kvlen[0]) is not int
+        if not (
+            actual_seq_kvlen is None
+            or type(actual_seq_kvlen) is tuple
+            and (not actual_seq_kvlen or type(actual_seq_kvlen[0]) is int)
         ):
             actual_seq_kvlen = ints_of(actual_seq_kvlen, "npu_fusion_attention", "actual_seq_kvlen", 16)
-        if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
+        if not (type(sparse_mode) is int and -(2**63) <= sparse_mode < 2**63):
             sparse_mode = int_of(sparse_mode, "npu_fusion_attention", "sparse_mode", 17)
-        if gen_mask_parallel is not False and gen_mask_parallel is not True:
+        if not (gen_mask_parallel is False or gen_mask_parallel is True):
             gen_mask_parallel = bool_of(gen_mask_parallel, "npu_fusion_attention", "gen_mask_parallel", 18)
-        if sync is not False and sync is not True:
-            sync = bool_of(sync, "npu_fusion_attention", "sync", 19)
+        sync = sync if sync is False or sync is True else bool_of(sync, "npu_fusion_attention", "sync", 19)
         if type(softmax_layout) is not str:
             softmax_layout = str_of(softmax_layout, "npu_fusion_attention", "softmax_layout", 20)
         return composite.npu_fusion_attention(
@@ -198,38 +177,7 @@ def npu_fusion_attention_grad(
         attention_in,
         sink,
     ):
-        return call(
-            npu_fusion_attention_grad,
-            query,
-            key,
-            value,
-            dy,
-            head_num,
-            input_layout,
-            pse=pse,
-            padding_mask=padding_mask,
-            atten_mask=atten_mask,
-            softmax_max=softmax_max,
-            softmax_sum=softmax_sum,
-            softmax_in=softmax_in,
-            attention_in=attention_in,
-            scale_value=scale_value,
-            keep_prob=keep_prob,
-            pre_tockens=pre_tockens,
-            next_tockens=next_tockens,
-            inner_precise=inner_precise,
-            seed=seed,
-            offset=offset,
-            numels=numels,
-            prefix=prefix,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            sparse_mode=sparse_mode,
-            gen_mask_parallel=gen_mask_parallel,
-            sync=sync,
-            softmax_layout=softmax_layout,
-            sink=sink,
-        )
+        return call_with(npu_fusion_attention_grad, locals())
     try:
         if not (
             isinstance(query, Tensor)
@@ -246,7 +194,7 @@ def npu_fusion_attention_grad(
             and (sink is None or isinstance(sink, Tensor))
         ):
             raise NotATensor
-        if type(head_num) is not int or not -(2**63) <= head_num < 2**63:
+        if not (type(head_num) is int and -(2**63) <= head_num < 2**63):
             head_num = int_of(head_num, "npu_fusion_attention_grad", "head_num", 5)
         if type(input_layout) is not str:
             input_layout = str_of(input_layout, "npu_fusion_attention_grad", "input_layout", 6)
@@ -254,34 +202,37 @@ def npu_fusion_attention_grad(
             scale_value = float_of(scale_value, "npu_fusion_attention_grad", "scale_value")
         if type(keep_prob) is not float:
             keep_prob = float_of(keep_prob, "npu_fusion_attention_grad", "keep_prob")
-        if type(pre_tockens) is not int or not -(2**63) <= pre_tockens < 2**63:
+        if not (type(pre_tockens) is int and -(2**63) <= pre_tockens < 2**63):
             pre_tockens = int_of(pre_tockens, "npu_fusion_attention_grad", "pre_tockens")
-        if type(next_tockens) is not int or not -(2**63) <= next_tockens < 2**63:
+        if not (type(next_tockens) is int and -(2**63) <= next_tockens < 2**63):
             next_tockens = int_of(next_tockens, "npu_fusion_attention_grad", "next_tockens")
-        if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
+        if not (type(inner_precise) is int and -(2**63) <= inner_precise < 2**63):
             inner_precise = int_of(inner_precise, "npu_fusion_attention_grad", "inner_precise")
-        if type(seed) is not int or not -(2**63) <= seed < 2**63:
+        if not (type(seed) is int and -(2**63) <= seed < 2**63):
             seed = int_of(seed, "npu_fusion_attention_grad", "seed")
-        if type(offset) is not int or not -(2**63) <= offset < 2**63:
+        if not (type(offset) is int and -(2**63) <= offset < 2**63):
             offset = int_of(offset, "npu_fusion_attention_grad", "offset")
-        if type(numels) is not int or not -(2**63) <= numels < 2**63:
+        if not (type(numels) is int and -(2**63) <= numels < 2**63):
             numels = int_of(numels, "npu_fusion_attention_grad", "numels")
-        if prefix is not None and (type(prefix) is not tuple or prefix and type(prefix[0]) is not int):
+        if not (prefix is None or type(prefix) is tuple and (not prefix or type(prefix[0]) is int)):
             prefix = ints_of(prefix, "npu_fusion_attention_grad", "prefix")
-        if actual_seq_qlen is not None and (
-            type(actual_seq_qlen) is not tuple or actual_seq_qlen and type(actual_seq_qlen[0]) is not int
+        if not (
+            actual_seq_qlen is None
+            or type(actual_seq_qlen) is tuple
+            and (not actual_seq_qlen or type(actual_seq_qlen[0]) is int)
         ):
             actual_seq_qlen = ints_of(actual_seq_qlen, "npu_fusion_attention_grad", "actual_seq_qlen")
-        if actual_seq_kvlen is not None and (
-            type(actual_seq_kvlen) is not tuple or actual_seq_kvlen and type(actual_seq_kvlen[0]) is not int
+        if not (
+            actual_seq_kvlen is None
+            or type(actual_seq_kvlen) is tuple
+            and (not actual_seq_kvlen or type(actual_seq_kvlen[0]) is int)
         ):
             actual_seq_kvlen = ints_of(actual_seq_kvlen, "npu_fusion_attention_grad", "actual_seq_kvlen")
-        if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
+        if not (type(sparse_mode) is int and -(2**63) <= sparse_mode < 2**63):
             sparse_mode = int_of(sparse_mode, "npu_fusion_attention_grad", "sparse_mode")
-        if gen_mask_parallel is not False and gen_mask_parallel is not True:
+        if not (gen_mask_parallel is False or gen_mask_parallel is True):
             gen_mask_parallel = bool_of(gen_mask_parallel, "npu_fusion_attention_grad", "gen_mask_parallel")
-        if sync is not False and sync is not True:
-            sync = bool_of(sync, "npu_fusion_attention_grad", "sync")
+        sync = sync if sync is False or sync is True else bool_of(sync, "npu_fusion_attention_grad", "sync")
         if type(softmax_layout) is not str:
             softmax_layout = str_of(softmax_layout, "npu_fusion_attention_grad", "softmax_layout")
         return composite.npu_fusion_attention_grad(

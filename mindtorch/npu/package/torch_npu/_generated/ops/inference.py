@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, float_of, int_of, ints_of, str_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call_with, intercepts
 from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import inference as composite
@@ -88,49 +88,7 @@ def npu_fused_infer_attention_score(
         key_rope,
         key_rope_antiquant_scale,
     ):
-        return call(
-            npu_fused_infer_attention_score,
-            query,
-            key,
-            value,
-            pse_shift=pse_shift,
-            atten_mask=atten_mask,
-            actual_seq_lengths=actual_seq_lengths,
-            actual_seq_lengths_kv=actual_seq_lengths_kv,
-            dequant_scale1=dequant_scale1,
-            quant_scale1=quant_scale1,
-            dequant_scale2=dequant_scale2,
-            quant_scale2=quant_scale2,
-            quant_offset2=quant_offset2,
-            antiquant_scale=antiquant_scale,
-            antiquant_offset=antiquant_offset,
-            key_antiquant_scale=key_antiquant_scale,
-            key_antiquant_offset=key_antiquant_offset,
-            value_antiquant_scale=value_antiquant_scale,
-            value_antiquant_offset=value_antiquant_offset,
-            block_table=block_table,
-            query_padding_size=query_padding_size,
-            kv_padding_size=kv_padding_size,
-            key_shared_prefix=key_shared_prefix,
-            value_shared_prefix=value_shared_prefix,
-            actual_shared_prefix_len=actual_shared_prefix_len,
-            query_rope=query_rope,
-            key_rope=key_rope,
-            key_rope_antiquant_scale=key_rope_antiquant_scale,
-            num_heads=num_heads,
-            scale=scale,
-            pre_tokens=pre_tokens,
-            next_tokens=next_tokens,
-            input_layout=input_layout,
-            num_key_value_heads=num_key_value_heads,
-            sparse_mode=sparse_mode,
-            inner_precise=inner_precise,
-            block_size=block_size,
-            antiquant_mode=antiquant_mode,
-            key_antiquant_mode=key_antiquant_mode,
-            value_antiquant_mode=value_antiquant_mode,
-            softmax_lse_flag=softmax_lse_flag,
-        )
+        return call_with(npu_fused_infer_attention_score, locals())
     try:
         if not (
             isinstance(query, Tensor)
@@ -159,53 +117,54 @@ def npu_fused_infer_attention_score(
             and (key_rope_antiquant_scale is None or isinstance(key_rope_antiquant_scale, Tensor))
         ):
             raise NotATensor
-        if actual_seq_lengths is not None and (
-            type(actual_seq_lengths) is not tuple or actual_seq_lengths and type(actual_seq_lengths[0]) is not int
+        if not (
+            actual_seq_lengths is None
+            or type(actual_seq_lengths) is tuple
+            and (not actual_seq_lengths or type(actual_seq_lengths[0]) is int)
         ):
             actual_seq_lengths = ints_of(actual_seq_lengths, "npu_fused_infer_attention_score", "actual_seq_lengths")
-        if actual_seq_lengths_kv is not None and (
-            type(actual_seq_lengths_kv) is not tuple
-            or actual_seq_lengths_kv
-            and type(actual_seq_lengths_kv[0]) is not int
+        if not (
+            actual_seq_lengths_kv is None
+            or type(actual_seq_lengths_kv) is tuple
+            and (not actual_seq_lengths_kv or type(actual_seq_lengths_kv[0]) is int)
         ):
             actual_seq_lengths_kv = ints_of(
                 actual_seq_lengths_kv, "npu_fused_infer_attention_score", "actual_seq_lengths_kv"
             )
-        if actual_shared_prefix_len is not None and (
-            type(actual_shared_prefix_len) is not tuple
-            or actual_shared_prefix_len
-            and type(actual_shared_prefix_len[0]) is not int
+        if not (
+            actual_shared_prefix_len is None
+            or type(actual_shared_prefix_len) is tuple
+            and (not actual_shared_prefix_len or type(actual_shared_prefix_len[0]) is int)
         ):
             actual_shared_prefix_len = ints_of(
                 actual_shared_prefix_len, "npu_fused_infer_attention_score", "actual_shared_prefix_len"
             )
-        if type(num_heads) is not int or not -(2**63) <= num_heads < 2**63:
+        if not (type(num_heads) is int and -(2**63) <= num_heads < 2**63):
             num_heads = int_of(num_heads, "npu_fused_infer_attention_score", "num_heads")
-        if type(scale) is not float:
-            scale = float_of(scale, "npu_fused_infer_attention_score", "scale")
-        if type(pre_tokens) is not int or not -(2**63) <= pre_tokens < 2**63:
+        scale = scale if type(scale) is float else float_of(scale, "npu_fused_infer_attention_score", "scale")
+        if not (type(pre_tokens) is int and -(2**63) <= pre_tokens < 2**63):
             pre_tokens = int_of(pre_tokens, "npu_fused_infer_attention_score", "pre_tokens")
-        if type(next_tokens) is not int or not -(2**63) <= next_tokens < 2**63:
+        if not (type(next_tokens) is int and -(2**63) <= next_tokens < 2**63):
             next_tokens = int_of(next_tokens, "npu_fused_infer_attention_score", "next_tokens")
         if type(input_layout) is not str:
             input_layout = str_of(input_layout, "npu_fused_infer_attention_score", "input_layout")
-        if type(num_key_value_heads) is not int or not -(2**63) <= num_key_value_heads < 2**63:
+        if not (type(num_key_value_heads) is int and -(2**63) <= num_key_value_heads < 2**63):
             num_key_value_heads = int_of(num_key_value_heads, "npu_fused_infer_attention_score", "num_key_value_heads")
-        if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
+        if not (type(sparse_mode) is int and -(2**63) <= sparse_mode < 2**63):
             sparse_mode = int_of(sparse_mode, "npu_fused_infer_attention_score", "sparse_mode")
-        if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
+        if not (type(inner_precise) is int and -(2**63) <= inner_precise < 2**63):
             inner_precise = int_of(inner_precise, "npu_fused_infer_attention_score", "inner_precise")
-        if type(block_size) is not int or not -(2**63) <= block_size < 2**63:
+        if not (type(block_size) is int and -(2**63) <= block_size < 2**63):
             block_size = int_of(block_size, "npu_fused_infer_attention_score", "block_size")
-        if type(antiquant_mode) is not int or not -(2**63) <= antiquant_mode < 2**63:
+        if not (type(antiquant_mode) is int and -(2**63) <= antiquant_mode < 2**63):
             antiquant_mode = int_of(antiquant_mode, "npu_fused_infer_attention_score", "antiquant_mode")
-        if type(key_antiquant_mode) is not int or not -(2**63) <= key_antiquant_mode < 2**63:
+        if not (type(key_antiquant_mode) is int and -(2**63) <= key_antiquant_mode < 2**63):
             key_antiquant_mode = int_of(key_antiquant_mode, "npu_fused_infer_attention_score", "key_antiquant_mode")
-        if type(value_antiquant_mode) is not int or not -(2**63) <= value_antiquant_mode < 2**63:
+        if not (type(value_antiquant_mode) is int and -(2**63) <= value_antiquant_mode < 2**63):
             value_antiquant_mode = int_of(
                 value_antiquant_mode, "npu_fused_infer_attention_score", "value_antiquant_mode"
             )
-        if softmax_lse_flag is not False and softmax_lse_flag is not True:
+        if not (softmax_lse_flag is False or softmax_lse_flag is True):
             softmax_lse_flag = bool_of(softmax_lse_flag, "npu_fused_infer_attention_score", "softmax_lse_flag")
         return composite.npu_fused_infer_attention_score(
             query,
@@ -323,54 +282,7 @@ def npu_fused_infer_attention_score_v2(
         quant_scale_p,
         learnable_sink,
     ):
-        return call(
-            npu_fused_infer_attention_score_v2,
-            query,
-            key,
-            value,
-            query_rope=query_rope,
-            key_rope=key_rope,
-            pse_shift=pse_shift,
-            atten_mask=atten_mask,
-            actual_seq_qlen=actual_seq_qlen,
-            actual_seq_kvlen=actual_seq_kvlen,
-            block_table=block_table,
-            dequant_scale_query=dequant_scale_query,
-            dequant_scale_key=dequant_scale_key,
-            dequant_offset_key=dequant_offset_key,
-            dequant_scale_value=dequant_scale_value,
-            dequant_offset_value=dequant_offset_value,
-            dequant_scale_key_rope=dequant_scale_key_rope,
-            quant_scale_out=quant_scale_out,
-            quant_offset_out=quant_offset_out,
-            quant_scale_p=quant_scale_p,
-            learnable_sink=learnable_sink,
-            num_query_heads=num_query_heads,
-            num_key_value_heads=num_key_value_heads,
-            softmax_scale=softmax_scale,
-            pre_tokens=pre_tokens,
-            next_tokens=next_tokens,
-            input_layout=input_layout,
-            sparse_mode=sparse_mode,
-            block_size=block_size,
-            query_quant_mode=query_quant_mode,
-            key_quant_mode=key_quant_mode,
-            value_quant_mode=value_quant_mode,
-            inner_precise=inner_precise,
-            return_softmax_lse=return_softmax_lse,
-            query_dtype=query_dtype,
-            key_dtype=key_dtype,
-            value_dtype=value_dtype,
-            query_rope_dtype=query_rope_dtype,
-            key_rope_dtype=key_rope_dtype,
-            key_shared_prefix_dtype=key_shared_prefix_dtype,
-            value_shared_prefix_dtype=value_shared_prefix_dtype,
-            dequant_scale_query_dtype=dequant_scale_query_dtype,
-            dequant_scale_key_dtype=dequant_scale_key_dtype,
-            dequant_scale_value_dtype=dequant_scale_value_dtype,
-            dequant_scale_key_rope_dtype=dequant_scale_key_rope_dtype,
-            out_dtype=out_dtype,
-        )
+        return call_with(npu_fused_infer_attention_score_v2, locals())
     try:
         if not (
             isinstance(query, Tensor)
@@ -393,91 +305,105 @@ def npu_fused_infer_attention_score_v2(
             and (learnable_sink is None or isinstance(learnable_sink, Tensor))
         ):
             raise NotATensor
-        if actual_seq_qlen is not None and (
-            type(actual_seq_qlen) is not tuple or actual_seq_qlen and type(actual_seq_qlen[0]) is not int
+        if not (
+            actual_seq_qlen is None
+            or type(actual_seq_qlen) is tuple
+            and (not actual_seq_qlen or type(actual_seq_qlen[0]) is int)
         ):
             actual_seq_qlen = ints_of(actual_seq_qlen, "npu_fused_infer_attention_score_v2", "actual_seq_qlen")
-        if actual_seq_kvlen is not None and (
-            type(actual_seq_kvlen) is not tuple or actual_seq_kvlen and type(actual_seq_kvlen[0]) is not int
+        if not (
+            actual_seq_kvlen is None
+            or type(actual_seq_kvlen) is tuple
+            and (not actual_seq_kvlen or type(actual_seq_kvlen[0]) is int)
         ):
             actual_seq_kvlen = ints_of(actual_seq_kvlen, "npu_fused_infer_attention_score_v2", "actual_seq_kvlen")
-        if type(num_query_heads) is not int or not -(2**63) <= num_query_heads < 2**63:
+        if not (type(num_query_heads) is int and -(2**63) <= num_query_heads < 2**63):
             num_query_heads = int_of(num_query_heads, "npu_fused_infer_attention_score_v2", "num_query_heads")
-        if type(num_key_value_heads) is not int or not -(2**63) <= num_key_value_heads < 2**63:
+        if not (type(num_key_value_heads) is int and -(2**63) <= num_key_value_heads < 2**63):
             num_key_value_heads = int_of(
                 num_key_value_heads, "npu_fused_infer_attention_score_v2", "num_key_value_heads"
             )
         if type(softmax_scale) is not float:
             softmax_scale = float_of(softmax_scale, "npu_fused_infer_attention_score_v2", "softmax_scale")
-        if type(pre_tokens) is not int or not -(2**63) <= pre_tokens < 2**63:
+        if not (type(pre_tokens) is int and -(2**63) <= pre_tokens < 2**63):
             pre_tokens = int_of(pre_tokens, "npu_fused_infer_attention_score_v2", "pre_tokens")
-        if type(next_tokens) is not int or not -(2**63) <= next_tokens < 2**63:
+        if not (type(next_tokens) is int and -(2**63) <= next_tokens < 2**63):
             next_tokens = int_of(next_tokens, "npu_fused_infer_attention_score_v2", "next_tokens")
         if type(input_layout) is not str:
             input_layout = str_of(input_layout, "npu_fused_infer_attention_score_v2", "input_layout")
-        if type(sparse_mode) is not int or not -(2**63) <= sparse_mode < 2**63:
+        if not (type(sparse_mode) is int and -(2**63) <= sparse_mode < 2**63):
             sparse_mode = int_of(sparse_mode, "npu_fused_infer_attention_score_v2", "sparse_mode")
-        if type(block_size) is not int or not -(2**63) <= block_size < 2**63:
+        if not (type(block_size) is int and -(2**63) <= block_size < 2**63):
             block_size = int_of(block_size, "npu_fused_infer_attention_score_v2", "block_size")
-        if type(query_quant_mode) is not int or not -(2**63) <= query_quant_mode < 2**63:
+        if not (type(query_quant_mode) is int and -(2**63) <= query_quant_mode < 2**63):
             query_quant_mode = int_of(query_quant_mode, "npu_fused_infer_attention_score_v2", "query_quant_mode")
-        if type(key_quant_mode) is not int or not -(2**63) <= key_quant_mode < 2**63:
+        if not (type(key_quant_mode) is int and -(2**63) <= key_quant_mode < 2**63):
             key_quant_mode = int_of(key_quant_mode, "npu_fused_infer_attention_score_v2", "key_quant_mode")
-        if type(value_quant_mode) is not int or not -(2**63) <= value_quant_mode < 2**63:
+        if not (type(value_quant_mode) is int and -(2**63) <= value_quant_mode < 2**63):
             value_quant_mode = int_of(value_quant_mode, "npu_fused_infer_attention_score_v2", "value_quant_mode")
-        if type(inner_precise) is not int or not -(2**63) <= inner_precise < 2**63:
+        if not (type(inner_precise) is int and -(2**63) <= inner_precise < 2**63):
             inner_precise = int_of(inner_precise, "npu_fused_infer_attention_score_v2", "inner_precise")
-        if return_softmax_lse is not False and return_softmax_lse is not True:
+        if not (return_softmax_lse is False or return_softmax_lse is True):
             return_softmax_lse = bool_of(return_softmax_lse, "npu_fused_infer_attention_score_v2", "return_softmax_lse")
-        if query_dtype is not None and (type(query_dtype) is not int or not -(2**63) <= query_dtype < 2**63):
+        if not (query_dtype is None or type(query_dtype) is int and -(2**63) <= query_dtype < 2**63):
             query_dtype = int_of(query_dtype, "npu_fused_infer_attention_score_v2", "query_dtype")
-        if key_dtype is not None and (type(key_dtype) is not int or not -(2**63) <= key_dtype < 2**63):
+        if not (key_dtype is None or type(key_dtype) is int and -(2**63) <= key_dtype < 2**63):
             key_dtype = int_of(key_dtype, "npu_fused_infer_attention_score_v2", "key_dtype")
-        if value_dtype is not None and (type(value_dtype) is not int or not -(2**63) <= value_dtype < 2**63):
+        if not (value_dtype is None or type(value_dtype) is int and -(2**63) <= value_dtype < 2**63):
             value_dtype = int_of(value_dtype, "npu_fused_infer_attention_score_v2", "value_dtype")
-        if query_rope_dtype is not None and (
-            type(query_rope_dtype) is not int or not -(2**63) <= query_rope_dtype < 2**63
-        ):
+        if not (query_rope_dtype is None or type(query_rope_dtype) is int and -(2**63) <= query_rope_dtype < 2**63):
             query_rope_dtype = int_of(query_rope_dtype, "npu_fused_infer_attention_score_v2", "query_rope_dtype")
-        if key_rope_dtype is not None and (type(key_rope_dtype) is not int or not -(2**63) <= key_rope_dtype < 2**63):
+        if not (key_rope_dtype is None or type(key_rope_dtype) is int and -(2**63) <= key_rope_dtype < 2**63):
             key_rope_dtype = int_of(key_rope_dtype, "npu_fused_infer_attention_score_v2", "key_rope_dtype")
-        if key_shared_prefix_dtype is not None and (
-            type(key_shared_prefix_dtype) is not int or not -(2**63) <= key_shared_prefix_dtype < 2**63
+        if not (
+            key_shared_prefix_dtype is None
+            or type(key_shared_prefix_dtype) is int
+            and -(2**63) <= key_shared_prefix_dtype < 2**63
         ):
             key_shared_prefix_dtype = int_of(
                 key_shared_prefix_dtype, "npu_fused_infer_attention_score_v2", "key_shared_prefix_dtype"
             )
-        if value_shared_prefix_dtype is not None and (
-            type(value_shared_prefix_dtype) is not int or not -(2**63) <= value_shared_prefix_dtype < 2**63
+        if not (
+            value_shared_prefix_dtype is None
+            or type(value_shared_prefix_dtype) is int
+            and -(2**63) <= value_shared_prefix_dtype < 2**63
         ):
             value_shared_prefix_dtype = int_of(
                 value_shared_prefix_dtype, "npu_fused_infer_attention_score_v2", "value_shared_prefix_dtype"
             )
-        if dequant_scale_query_dtype is not None and (
-            type(dequant_scale_query_dtype) is not int or not -(2**63) <= dequant_scale_query_dtype < 2**63
+        if not (
+            dequant_scale_query_dtype is None
+            or type(dequant_scale_query_dtype) is int
+            and -(2**63) <= dequant_scale_query_dtype < 2**63
         ):
             dequant_scale_query_dtype = int_of(
                 dequant_scale_query_dtype, "npu_fused_infer_attention_score_v2", "dequant_scale_query_dtype"
             )
-        if dequant_scale_key_dtype is not None and (
-            type(dequant_scale_key_dtype) is not int or not -(2**63) <= dequant_scale_key_dtype < 2**63
+        if not (
+            dequant_scale_key_dtype is None
+            or type(dequant_scale_key_dtype) is int
+            and -(2**63) <= dequant_scale_key_dtype < 2**63
         ):
             dequant_scale_key_dtype = int_of(
                 dequant_scale_key_dtype, "npu_fused_infer_attention_score_v2", "dequant_scale_key_dtype"
             )
-        if dequant_scale_value_dtype is not None and (
-            type(dequant_scale_value_dtype) is not int or not -(2**63) <= dequant_scale_value_dtype < 2**63
+        if not (
+            dequant_scale_value_dtype is None
+            or type(dequant_scale_value_dtype) is int
+            and -(2**63) <= dequant_scale_value_dtype < 2**63
         ):
             dequant_scale_value_dtype = int_of(
                 dequant_scale_value_dtype, "npu_fused_infer_attention_score_v2", "dequant_scale_value_dtype"
             )
-        if dequant_scale_key_rope_dtype is not None and (
-            type(dequant_scale_key_rope_dtype) is not int or not -(2**63) <= dequant_scale_key_rope_dtype < 2**63
+        if not (
+            dequant_scale_key_rope_dtype is None
+            or type(dequant_scale_key_rope_dtype) is int
+            and -(2**63) <= dequant_scale_key_rope_dtype < 2**63
         ):
             dequant_scale_key_rope_dtype = int_of(
                 dequant_scale_key_rope_dtype, "npu_fused_infer_attention_score_v2", "dequant_scale_key_rope_dtype"
             )
-        if out_dtype is not None and (type(out_dtype) is not int or not -(2**63) <= out_dtype < 2**63):
+        if not (out_dtype is None or type(out_dtype) is int and -(2**63) <= out_dtype < 2**63):
             out_dtype = int_of(out_dtype, "npu_fused_infer_attention_score_v2", "out_dtype")
         return composite.npu_fused_infer_attention_score_v2(
             query,

@@ -24,8 +24,7 @@ def npu_rms_norm(input, gamma, epsilon=1e-06):
     try:
         if not (isinstance(input, Tensor) and isinstance(gamma, Tensor)):
             raise NotATensor
-        if type(epsilon) is not float:
-            epsilon = float_of(epsilon, "npu_rms_norm", "epsilon", 3)
+        epsilon = epsilon if type(epsilon) is float else float_of(epsilon, "npu_rms_norm", "epsilon", 3)
         return composite.npu_rms_norm(input, gamma, epsilon)
     except CALL_ERRORS as error:
         return failed(error, npu_rms_norm, locals())
@@ -38,8 +37,7 @@ def npu_add_rms_norm(x1, x2, gamma, epsilon=1e-06):
     try:
         if not (isinstance(x1, Tensor) and isinstance(x2, Tensor) and isinstance(gamma, Tensor)):
             raise NotATensor
-        if type(epsilon) is not float:
-            epsilon = float_of(epsilon, "npu_add_rms_norm", "epsilon", 4)
+        epsilon = epsilon if type(epsilon) is float else float_of(epsilon, "npu_add_rms_norm", "epsilon", 4)
         return composite.npu_add_rms_norm(x1, x2, gamma, epsilon)
     except CALL_ERRORS as error:
         return failed(error, npu_add_rms_norm, locals())

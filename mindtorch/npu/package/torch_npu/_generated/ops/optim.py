@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, scalar_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call_with, intercepts
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 
@@ -37,41 +37,26 @@ def npu_apply_adam_w(
 ):
     """npu_apply_adam_w(Scalar beta1_power, Scalar beta2_power, Scalar lr, Scalar weight_decay, Scalar beta1, Scalar beta2, Scalar epsilon, Tensor grad, Tensor? max_grad_norm, bool? amsgrad, bool? maximize) -> (Tensor var, Tensor m, Tensor v)"""
     if state.active_modes and intercepts(npu_apply_adam_w, grad, max_grad_norm, out):
-        return call(
-            npu_apply_adam_w,
-            beta1_power,
-            beta2_power,
-            lr,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            grad,
-            max_grad_norm,
-            amsgrad,
-            maximize,
-            out=out,
-        )
+        return call_with(npu_apply_adam_w, locals())
     try:
         if not (isinstance(grad, Tensor) and (max_grad_norm is None or isinstance(max_grad_norm, Tensor))):
             raise NotATensor
-        if type(beta1_power) is not int and type(beta1_power) is not float:
+        if not (type(beta1_power) is int or type(beta1_power) is float):
             beta1_power = scalar_of(beta1_power, "npu_apply_adam_w", "beta1_power", 1)
-        if type(beta2_power) is not int and type(beta2_power) is not float:
+        if not (type(beta2_power) is int or type(beta2_power) is float):
             beta2_power = scalar_of(beta2_power, "npu_apply_adam_w", "beta2_power", 2)
-        if type(lr) is not int and type(lr) is not float:
-            lr = scalar_of(lr, "npu_apply_adam_w", "lr", 3)
-        if type(weight_decay) is not int and type(weight_decay) is not float:
+        lr = lr if type(lr) is int or type(lr) is float else scalar_of(lr, "npu_apply_adam_w", "lr", 3)
+        if not (type(weight_decay) is int or type(weight_decay) is float):
             weight_decay = scalar_of(weight_decay, "npu_apply_adam_w", "weight_decay", 4)
-        if type(beta1) is not int and type(beta1) is not float:
+        if not (type(beta1) is int or type(beta1) is float):
             beta1 = scalar_of(beta1, "npu_apply_adam_w", "beta1", 5)
-        if type(beta2) is not int and type(beta2) is not float:
+        if not (type(beta2) is int or type(beta2) is float):
             beta2 = scalar_of(beta2, "npu_apply_adam_w", "beta2", 6)
-        if type(epsilon) is not int and type(epsilon) is not float:
+        if not (type(epsilon) is int or type(epsilon) is float):
             epsilon = scalar_of(epsilon, "npu_apply_adam_w", "epsilon", 7)
-        if amsgrad is not None and amsgrad is not False and amsgrad is not True:
+        if not (amsgrad is None or amsgrad is False or amsgrad is True):
             amsgrad = bool_of(amsgrad, "npu_apply_adam_w", "amsgrad", 10)
-        if maximize is not None and maximize is not False and maximize is not True:
+        if not (maximize is None or maximize is False or maximize is True):
             maximize = bool_of(maximize, "npu_apply_adam_w", "maximize", 11)
         if out is not None:  # npu_apply_adam_w.out
             if IS_METHOD or not isinstance(out, (list, tuple)):

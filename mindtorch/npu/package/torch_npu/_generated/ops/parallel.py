@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, dtype_of, failed, int_of, str_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call_with, intercepts
 from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import parallel as composite
@@ -35,21 +35,7 @@ def npu_all_gather_base_mm(
 ):
     """npu_all_gather_base_mm(Tensor self, Tensor x2, str hcom, int world_size, *, Tensor? bias=None, Tensor? x1_scale=None, Tensor? x2_scale=None, int gather_index=0, bool gather_output=True, int comm_turn=0, ScalarType? output_dtype=None, str? comm_mode=None) -> (Tensor, Tensor)"""
     if state.active_modes and intercepts(npu_all_gather_base_mm, input, x2, bias, x1_scale, x2_scale):
-        return call(
-            npu_all_gather_base_mm,
-            input,
-            x2,
-            hcom,
-            world_size,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            gather_index=gather_index,
-            gather_output=gather_output,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
+        return call_with(npu_all_gather_base_mm, locals())
     try:
         if not (
             isinstance(input, Tensor)
@@ -59,19 +45,18 @@ def npu_all_gather_base_mm(
             and (x2_scale is None or isinstance(x2_scale, Tensor))
         ):
             raise NotATensor
-        if type(hcom) is not str:
-            hcom = str_of(hcom, "npu_all_gather_base_mm", "hcom", 3)
-        if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
+        hcom = hcom if type(hcom) is str else str_of(hcom, "npu_all_gather_base_mm", "hcom", 3)
+        if not (type(world_size) is int and -(2**63) <= world_size < 2**63):
             world_size = int_of(world_size, "npu_all_gather_base_mm", "world_size", 4)
-        if type(gather_index) is not int or not -(2**63) <= gather_index < 2**63:
+        if not (type(gather_index) is int and -(2**63) <= gather_index < 2**63):
             gather_index = int_of(gather_index, "npu_all_gather_base_mm", "gather_index")
-        if gather_output is not False and gather_output is not True:
+        if not (gather_output is False or gather_output is True):
             gather_output = bool_of(gather_output, "npu_all_gather_base_mm", "gather_output")
-        if type(comm_turn) is not int or not -(2**63) <= comm_turn < 2**63:
+        if not (type(comm_turn) is int and -(2**63) <= comm_turn < 2**63):
             comm_turn = int_of(comm_turn, "npu_all_gather_base_mm", "comm_turn")
-        if output_dtype is not None and type(output_dtype) is not Dtype:
+        if not (output_dtype is None or type(output_dtype) is Dtype):
             output_dtype = dtype_of(output_dtype, "npu_all_gather_base_mm", "output_dtype")
-        if comm_mode is not None and type(comm_mode) is not str:
+        if not (comm_mode is None or type(comm_mode) is str):
             comm_mode = str_of(comm_mode, "npu_all_gather_base_mm", "comm_mode")
         return composite.npu_all_gather_base_mm(
             input,
@@ -107,20 +92,7 @@ def npu_mm_reduce_scatter_base(
 ):
     """npu_mm_reduce_scatter_base(Tensor self, Tensor x2, str hcom, int world_size, *, str reduce_op='sum', Tensor? bias=None, Tensor? x1_scale=None, Tensor? x2_scale=None, int comm_turn=0, ScalarType? output_dtype=None, str? comm_mode=None) -> Tensor"""
     if state.active_modes and intercepts(npu_mm_reduce_scatter_base, input, x2, bias, x1_scale, x2_scale):
-        return call(
-            npu_mm_reduce_scatter_base,
-            input,
-            x2,
-            hcom,
-            world_size,
-            reduce_op=reduce_op,
-            bias=bias,
-            x1_scale=x1_scale,
-            x2_scale=x2_scale,
-            comm_turn=comm_turn,
-            output_dtype=output_dtype,
-            comm_mode=comm_mode,
-        )
+        return call_with(npu_mm_reduce_scatter_base, locals())
     try:
         if not (
             isinstance(input, Tensor)
@@ -130,17 +102,16 @@ def npu_mm_reduce_scatter_base(
             and (x2_scale is None or isinstance(x2_scale, Tensor))
         ):
             raise NotATensor
-        if type(hcom) is not str:
-            hcom = str_of(hcom, "npu_mm_reduce_scatter_base", "hcom", 3)
-        if type(world_size) is not int or not -(2**63) <= world_size < 2**63:
+        hcom = hcom if type(hcom) is str else str_of(hcom, "npu_mm_reduce_scatter_base", "hcom", 3)
+        if not (type(world_size) is int and -(2**63) <= world_size < 2**63):
             world_size = int_of(world_size, "npu_mm_reduce_scatter_base", "world_size", 4)
         if type(reduce_op) is not str:
             reduce_op = str_of(reduce_op, "npu_mm_reduce_scatter_base", "reduce_op")
-        if type(comm_turn) is not int or not -(2**63) <= comm_turn < 2**63:
+        if not (type(comm_turn) is int and -(2**63) <= comm_turn < 2**63):
             comm_turn = int_of(comm_turn, "npu_mm_reduce_scatter_base", "comm_turn")
-        if output_dtype is not None and type(output_dtype) is not Dtype:
+        if not (output_dtype is None or type(output_dtype) is Dtype):
             output_dtype = dtype_of(output_dtype, "npu_mm_reduce_scatter_base", "output_dtype")
-        if comm_mode is not None and type(comm_mode) is not str:
+        if not (comm_mode is None or type(comm_mode) is str):
             comm_mode = str_of(comm_mode, "npu_mm_reduce_scatter_base", "comm_mode")
         return composite.npu_mm_reduce_scatter_base(
             input,

@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, dtype_of, failed, int_of, ints_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import products as composite
@@ -55,27 +55,7 @@ def npu_grouped_matmul(
         activation_quant_scale,
         activation_quant_offset,
     ):
-        return call(
-            npu_grouped_matmul,
-            x,
-            weight,
-            bias=bias,
-            scale=scale,
-            offset=offset,
-            antiquant_scale=antiquant_scale,
-            antiquant_offset=antiquant_offset,
-            per_token_scale=per_token_scale,
-            group_list=group_list,
-            activation_input=activation_input,
-            activation_quant_scale=activation_quant_scale,
-            activation_quant_offset=activation_quant_offset,
-            split_item=split_item,
-            group_type=group_type,
-            group_list_type=group_list_type,
-            act_type=act_type,
-            tuning_config=tuning_config,
-            output_dtype=output_dtype,
-        )
+        return call_with(npu_grouped_matmul, locals())
     try:
         if not ((group_list is None or isinstance(group_list, Tensor))):
             raise NotATensor
@@ -125,21 +105,21 @@ def npu_grouped_matmul(
             and not isinstance(activation_quant_offset, (list, tuple))
         ):
             raise NotATensor
-        if split_item is not None and (type(split_item) is not int or not -(2**63) <= split_item < 2**63):
+        if not (split_item is None or type(split_item) is int and -(2**63) <= split_item < 2**63):
             split_item = int_of(split_item, "npu_grouped_matmul", "split_item")
-        if group_type is not None and (type(group_type) is not int or not -(2**63) <= group_type < 2**63):
+        if not (group_type is None or type(group_type) is int and -(2**63) <= group_type < 2**63):
             group_type = int_of(group_type, "npu_grouped_matmul", "group_type")
-        if group_list_type is not None and (
-            type(group_list_type) is not int or not -(2**63) <= group_list_type < 2**63
-        ):
+        if not (group_list_type is None or type(group_list_type) is int and -(2**63) <= group_list_type < 2**63):
             group_list_type = int_of(group_list_type, "npu_grouped_matmul", "group_list_type")
-        if act_type is not None and (type(act_type) is not int or not -(2**63) <= act_type < 2**63):
+        if not (act_type is None or type(act_type) is int and -(2**63) <= act_type < 2**63):
             act_type = int_of(act_type, "npu_grouped_matmul", "act_type")
-        if tuning_config is not None and (
-            type(tuning_config) is not tuple or tuning_config and type(tuning_config[0]) is not int
+        if not (
+            tuning_config is None
+            or type(tuning_config) is tuple
+            and (not tuning_config or type(tuning_config[0]) is int)
         ):
             tuning_config = ints_of(tuning_config, "npu_grouped_matmul", "tuning_config")
-        if output_dtype is not None and type(output_dtype) is not Dtype:
+        if not (output_dtype is None or type(output_dtype) is Dtype):
             output_dtype = dtype_of(output_dtype, "npu_grouped_matmul", "output_dtype")
         return composite.npu_grouped_matmul(
             x,
@@ -172,7 +152,7 @@ def npu_format_cast(input, acl_format):
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(acl_format) is not int or not -(2**63) <= acl_format < 2**63:
+        if not (type(acl_format) is int and -(2**63) <= acl_format < 2**63):
             acl_format = int_of(acl_format, "npu_format_cast", "acl_format", 2)
         return composite.npu_format_cast(input, acl_format)
     except CALL_ERRORS as error:

@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, dtype_of, failed, float_of, int_of, ints_of, str_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call_with, intercepts
 from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import quantization as composite
@@ -23,15 +23,7 @@ def npu_dynamic_quant(
 ):
     """npu_dynamic_quant(Tensor input, *, Tensor? smooth_scales=None, Tensor? group_index=None, ScalarType? dst_type=None, str quant_mode='pertoken', float dst_type_max=0.0) -> (Tensor, Tensor)"""
     if state.active_modes and intercepts(npu_dynamic_quant, input, smooth_scales, group_index):
-        return call(
-            npu_dynamic_quant,
-            input,
-            smooth_scales=smooth_scales,
-            group_index=group_index,
-            dst_type=dst_type,
-            quant_mode=quant_mode,
-            dst_type_max=dst_type_max,
-        )
+        return call_with(npu_dynamic_quant, locals())
     try:
         if not (
             isinstance(input, Tensor)
@@ -39,10 +31,9 @@ def npu_dynamic_quant(
             and (group_index is None or isinstance(group_index, Tensor))
         ):
             raise NotATensor
-        if dst_type is not None and type(dst_type) is not Dtype:
+        if not (dst_type is None or type(dst_type) is Dtype):
             dst_type = dtype_of(dst_type, "npu_dynamic_quant", "dst_type")
-        if type(quant_mode) is not str:
-            quant_mode = str_of(quant_mode, "npu_dynamic_quant", "quant_mode")
+        quant_mode = quant_mode if type(quant_mode) is str else str_of(quant_mode, "npu_dynamic_quant", "quant_mode")
         if type(dst_type_max) is not float:
             dst_type_max = float_of(dst_type_max, "npu_dynamic_quant", "dst_type_max")
         return composite.npu_dynamic_quant(
@@ -62,29 +53,17 @@ def npu_dynamic_mx_quant(
 ):
     """npu_dynamic_mx_quant(Tensor input, *, int axis=-1, str round_mode='rint', ScalarType? dst_type=None, int block_size=32, int? scale_alg=0, float dst_type_max=0.0, float max_low_bound=0.0) -> (Tensor, Tensor)"""
     if state.active_modes and intercepts(npu_dynamic_mx_quant, input):
-        return call(
-            npu_dynamic_mx_quant,
-            input,
-            axis=axis,
-            round_mode=round_mode,
-            dst_type=dst_type,
-            block_size=block_size,
-            scale_alg=scale_alg,
-            dst_type_max=dst_type_max,
-            max_low_bound=max_low_bound,
-        )
+        return call_with(npu_dynamic_mx_quant, locals())
     try:
         if not isinstance(input, Tensor):
             raise NotATensor
-        if type(axis) is not int or not -(2**63) <= axis < 2**63:
-            axis = int_of(axis, "npu_dynamic_mx_quant", "axis")
-        if type(round_mode) is not str:
-            round_mode = str_of(round_mode, "npu_dynamic_mx_quant", "round_mode")
-        if dst_type is not None and type(dst_type) is not Dtype:
+        axis = axis if type(axis) is int and -(2**63) <= axis < 2**63 else int_of(axis, "npu_dynamic_mx_quant", "axis")
+        round_mode = round_mode if type(round_mode) is str else str_of(round_mode, "npu_dynamic_mx_quant", "round_mode")
+        if not (dst_type is None or type(dst_type) is Dtype):
             dst_type = dtype_of(dst_type, "npu_dynamic_mx_quant", "dst_type")
-        if type(block_size) is not int or not -(2**63) <= block_size < 2**63:
+        if not (type(block_size) is int and -(2**63) <= block_size < 2**63):
             block_size = int_of(block_size, "npu_dynamic_mx_quant", "block_size")
-        if scale_alg is not None and (type(scale_alg) is not int or not -(2**63) <= scale_alg < 2**63):
+        if not (scale_alg is None or type(scale_alg) is int and -(2**63) <= scale_alg < 2**63):
             scale_alg = int_of(scale_alg, "npu_dynamic_mx_quant", "scale_alg")
         if type(dst_type_max) is not float:
             dst_type_max = float_of(dst_type_max, "npu_dynamic_mx_quant", "dst_type_max")
@@ -122,22 +101,7 @@ def npu_quant_matmul(
 ):
     """npu_quant_matmul(Tensor x1, Tensor x2, Tensor scale, *, Tensor? offset=None, Tensor? pertoken_scale=None, Tensor? bias=None, ScalarType? output_dtype=None, int? x1_dtype=None, int? x2_dtype=None, int? pertoken_scale_dtype=None, int? scale_dtype=None, int[]? group_sizes=None, Tensor? y_scale=None) -> Tensor"""
     if state.active_modes and intercepts(npu_quant_matmul, x1, x2, scale, offset, pertoken_scale, bias, y_scale):
-        return call(
-            npu_quant_matmul,
-            x1,
-            x2,
-            scale,
-            offset=offset,
-            pertoken_scale=pertoken_scale,
-            bias=bias,
-            output_dtype=output_dtype,
-            x1_dtype=x1_dtype,
-            x2_dtype=x2_dtype,
-            pertoken_scale_dtype=pertoken_scale_dtype,
-            scale_dtype=scale_dtype,
-            group_sizes=group_sizes,
-            y_scale=y_scale,
-        )
+        return call_with(npu_quant_matmul, locals())
     try:
         if not (
             isinstance(x1, Tensor)
@@ -149,21 +113,21 @@ def npu_quant_matmul(
             and (y_scale is None or isinstance(y_scale, Tensor))
         ):
             raise NotATensor
-        if output_dtype is not None and type(output_dtype) is not Dtype:
+        if not (output_dtype is None or type(output_dtype) is Dtype):
             output_dtype = dtype_of(output_dtype, "npu_quant_matmul", "output_dtype")
-        if x1_dtype is not None and (type(x1_dtype) is not int or not -(2**63) <= x1_dtype < 2**63):
+        if not (x1_dtype is None or type(x1_dtype) is int and -(2**63) <= x1_dtype < 2**63):
             x1_dtype = int_of(x1_dtype, "npu_quant_matmul", "x1_dtype")
-        if x2_dtype is not None and (type(x2_dtype) is not int or not -(2**63) <= x2_dtype < 2**63):
+        if not (x2_dtype is None or type(x2_dtype) is int and -(2**63) <= x2_dtype < 2**63):
             x2_dtype = int_of(x2_dtype, "npu_quant_matmul", "x2_dtype")
-        if pertoken_scale_dtype is not None and (
-            type(pertoken_scale_dtype) is not int or not -(2**63) <= pertoken_scale_dtype < 2**63
+        if not (
+            pertoken_scale_dtype is None
+            or type(pertoken_scale_dtype) is int
+            and -(2**63) <= pertoken_scale_dtype < 2**63
         ):
             pertoken_scale_dtype = int_of(pertoken_scale_dtype, "npu_quant_matmul", "pertoken_scale_dtype")
-        if scale_dtype is not None and (type(scale_dtype) is not int or not -(2**63) <= scale_dtype < 2**63):
+        if not (scale_dtype is None or type(scale_dtype) is int and -(2**63) <= scale_dtype < 2**63):
             scale_dtype = int_of(scale_dtype, "npu_quant_matmul", "scale_dtype")
-        if group_sizes is not None and (
-            type(group_sizes) is not tuple or group_sizes and type(group_sizes[0]) is not int
-        ):
+        if not (group_sizes is None or type(group_sizes) is tuple and (not group_sizes or type(group_sizes[0]) is int)):
             group_sizes = ints_of(group_sizes, "npu_quant_matmul", "group_sizes")
         return composite.npu_quant_matmul(
             x1,

@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, int_of, ints_of, sized_ints_of
-from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.dispatcher import call, call_with, intercepts
 from mindtorch.dispatch.families import complete
 
 from torch_npu.composite import tokens as composite
@@ -24,9 +24,9 @@ def npu_moe_token_permute(tokens, indices, num_out_tokens=None, padded_mode=Fals
     try:
         if not (isinstance(tokens, Tensor) and isinstance(indices, Tensor)):
             raise NotATensor
-        if num_out_tokens is not None and (type(num_out_tokens) is not int or not -(2**63) <= num_out_tokens < 2**63):
+        if not (num_out_tokens is None or type(num_out_tokens) is int and -(2**63) <= num_out_tokens < 2**63):
             num_out_tokens = int_of(num_out_tokens, "npu_moe_token_permute", "num_out_tokens", 3)
-        if padded_mode is not False and padded_mode is not True:
+        if not (padded_mode is False or padded_mode is True):
             padded_mode = bool_of(padded_mode, "npu_moe_token_permute", "padded_mode", 4)
         return composite.npu_moe_token_permute(tokens, indices, num_out_tokens, padded_mode)
     except CALL_ERRORS as error:
@@ -44,10 +44,12 @@ def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_
             and (probs is None or isinstance(probs, Tensor))
         ):
             raise NotATensor
-        if padded_mode is not False and padded_mode is not True:
+        if not (padded_mode is False or padded_mode is True):
             padded_mode = bool_of(padded_mode, "npu_moe_token_unpermute", "padded_mode", 4)
-        if restore_shape is not None and (
-            type(restore_shape) is not tuple or restore_shape and type(restore_shape[0]) is not int
+        if not (
+            restore_shape is None
+            or type(restore_shape) is tuple
+            and (not restore_shape or type(restore_shape[0]) is int)
         ):
             restore_shape = ints_of(restore_shape, "npu_moe_token_unpermute", "restore_shape", 5)
         return composite.npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs, padded_mode, restore_shape)
@@ -74,23 +76,7 @@ def npu_moe_init_routing_v2(
 ):
     """npu_moe_init_routing_v2(Tensor x, Tensor expert_idx, *, Tensor? scale=None, Tensor? offset=None, int active_num=-1, int expert_capacity=-1, int expert_num=-1, int drop_pad_mode=0, int expert_tokens_num_type=0, bool expert_tokens_num_flag=False, int quant_mode=-1, int[2] active_expert_range=[], int row_idx_type=0, int? x_dtype=None) -> (Tensor, Tensor, Tensor, Tensor)"""
     if state.active_modes and intercepts(npu_moe_init_routing_v2, x, expert_idx, scale, offset):
-        return call(
-            npu_moe_init_routing_v2,
-            x,
-            expert_idx,
-            scale=scale,
-            offset=offset,
-            active_num=active_num,
-            expert_capacity=expert_capacity,
-            expert_num=expert_num,
-            drop_pad_mode=drop_pad_mode,
-            expert_tokens_num_type=expert_tokens_num_type,
-            expert_tokens_num_flag=expert_tokens_num_flag,
-            quant_mode=quant_mode,
-            active_expert_range=active_expert_range,
-            row_idx_type=row_idx_type,
-            x_dtype=x_dtype,
-        )
+        return call_with(npu_moe_init_routing_v2, locals())
     try:
         if not (
             isinstance(x, Tensor)
@@ -99,21 +85,21 @@ def npu_moe_init_routing_v2(
             and (offset is None or isinstance(offset, Tensor))
         ):
             raise NotATensor
-        if type(active_num) is not int or not -(2**63) <= active_num < 2**63:
+        if not (type(active_num) is int and -(2**63) <= active_num < 2**63):
             active_num = int_of(active_num, "npu_moe_init_routing_v2", "active_num")
-        if type(expert_capacity) is not int or not -(2**63) <= expert_capacity < 2**63:
+        if not (type(expert_capacity) is int and -(2**63) <= expert_capacity < 2**63):
             expert_capacity = int_of(expert_capacity, "npu_moe_init_routing_v2", "expert_capacity")
-        if type(expert_num) is not int or not -(2**63) <= expert_num < 2**63:
+        if not (type(expert_num) is int and -(2**63) <= expert_num < 2**63):
             expert_num = int_of(expert_num, "npu_moe_init_routing_v2", "expert_num")
-        if type(drop_pad_mode) is not int or not -(2**63) <= drop_pad_mode < 2**63:
+        if not (type(drop_pad_mode) is int and -(2**63) <= drop_pad_mode < 2**63):
             drop_pad_mode = int_of(drop_pad_mode, "npu_moe_init_routing_v2", "drop_pad_mode")
-        if type(expert_tokens_num_type) is not int or not -(2**63) <= expert_tokens_num_type < 2**63:
+        if not (type(expert_tokens_num_type) is int and -(2**63) <= expert_tokens_num_type < 2**63):
             expert_tokens_num_type = int_of(expert_tokens_num_type, "npu_moe_init_routing_v2", "expert_tokens_num_type")
-        if expert_tokens_num_flag is not False and expert_tokens_num_flag is not True:
+        if not (expert_tokens_num_flag is False or expert_tokens_num_flag is True):
             expert_tokens_num_flag = bool_of(
                 expert_tokens_num_flag, "npu_moe_init_routing_v2", "expert_tokens_num_flag"
             )
-        if type(quant_mode) is not int or not -(2**63) <= quant_mode < 2**63:
+        if not (type(quant_mode) is int and -(2**63) <= quant_mode < 2**63):
             quant_mode = int_of(quant_mode, "npu_moe_init_routing_v2", "quant_mode")
         if type(active_expert_range) is int:
             active_expert_range = (active_expert_range, active_expert_range)
@@ -121,9 +107,9 @@ def npu_moe_init_routing_v2(
             active_expert_range = ()
         elif type(active_expert_range) is not tuple or active_expert_range and type(active_expert_range[0]) is not int:
             active_expert_range = sized_ints_of(active_expert_range, "npu_moe_init_routing_v2", "active_expert_range")
-        if type(row_idx_type) is not int or not -(2**63) <= row_idx_type < 2**63:
+        if not (type(row_idx_type) is int and -(2**63) <= row_idx_type < 2**63):
             row_idx_type = int_of(row_idx_type, "npu_moe_init_routing_v2", "row_idx_type")
-        if x_dtype is not None and (type(x_dtype) is not int or not -(2**63) <= x_dtype < 2**63):
+        if not (x_dtype is None or type(x_dtype) is int and -(2**63) <= x_dtype < 2**63):
             x_dtype = int_of(x_dtype, "npu_moe_init_routing_v2", "x_dtype")
         return composite.npu_moe_init_routing_v2(
             x,
