@@ -76,7 +76,9 @@ IMPORTS = {
         ("CALL_ERRORS", "failed", "failed_or_number_first", "overload_for"),
         "mindtorch.dispatch.arguments.conversions",
     ),
-    **dict.fromkeys(("raise_bad_argument", "raise_no_overload", "raise_unmatched"), "mindtorch.dispatch.arguments.conversions"),
+    **dict.fromkeys(
+        ("raise_bad_argument", "raise_no_overload", "raise_unmatched"), "mindtorch.dispatch.arguments.conversions"
+    ),
     **dict.fromkeys(("is_index", "is_int", "is_single_int"), "mindtorch.dispatch.arguments.types"),
     "old_call": "mindtorch.dispatch.arguments.deprecation",
     **dict.fromkeys(("call", "call_with", "intercepts", "looks_inside"), "mindtorch.dispatch.dispatcher"),

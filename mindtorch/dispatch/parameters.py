@@ -27,15 +27,19 @@ class Parameters(NamedTuple):
         default = self.defaults[name]
         return value is default or (type(value) is type(default) and value == default)
 
+    def _is_spelling(self, name: str) -> bool:
+        """Whether a parameter stands for another one; `segment_reduce` has an `axis` that is no `dim`."""
+        return SPELLINGS[name] in self.names or SPELLINGS[name] in self.defaults
+
     def passed(self, values: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments with which a function would call itself, of what its names stand for."""
         args = tuple([values[name] for name in self.names])
-        named = {*self.defaults, *self.required}.difference(self.names, SPELLINGS)
+        named = {*self.defaults, *self.required}.difference(self.names, filter(self._is_spelling, SPELLINGS))
         return args + tuple(values.get(self.rest, ())), {name: each for name, each in values.items() if name in named}
 
 
-# Parameters of generated functions whose values are in other ones when a call fails.
-SPELLINGS = frozenset(("axis", "keepdims"))
+# NumPy's names of parameters of generated functions, whose values are in these when a call fails.
+SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
 
 _UNKNOWN = Parameters()
 _packages: dict[str, str] = {}  # by the package of functions, that of their parameters, with modules of the same names

@@ -39,6 +39,21 @@ def test_parameters_are_those_of_the_functions():
     assert [each.__name__ for each in functions if parameters_of(each) != as_defined(each)] == []
 
 
+def test_calls_pass_all_but_second_names():
+    """`axis` of `sum` has been read into `dim`; that of `segment_reduce` is an argument of its own."""
+    lost = {}
+    for function in generated_functions():
+        names, rest, defaults, required = parameters_of(function)
+        values = {name: object() for name in (*names, *defaults, *required)} | ({rest: (object(),)} if rest else {})
+        args, kwargs = parameters_of(function).passed(values)
+        given = {id(each) for each in (*args, *kwargs.values())}
+        known = {"axis": "dim", "keepdims": "keepdim"}
+        missing = [name for name in (*names, *defaults, *required) if id(values[name]) not in given]
+        lost |= {(function.__name__, name): None for name in missing if known.get(name) not in values}
+        assert len(args) == len(names) + bool(rest)
+    assert lost == {}
+
+
 def test_tables_are_those_that_functions_use():
     found = []
     for entry in all_ops():
