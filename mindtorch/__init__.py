@@ -242,9 +242,9 @@ _FROM_AREAS = {
     "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "cosine_similarity": "nn.functional",
     "dsmm": "sparse", "get_device_module": "accelerator", "pairwise_distance": "nn.functional",
     "spmm": "sparse", "vmap": "func", "cond": "_functions.control_flow", "histogramdd": "_functions.histograms",
-    "fork": "jit", "wait": "jit", "while_loop": "_functions.control_flow", "Event": "_core.streams",
-    "Future": "futures", "PyTorchFileReader": "serialization.archive", "ScriptModule": "jit", "Stream": "_core.streams",
-    "_segment_reduce": "_functions.other_names", "_shape_as_tensor": "_functions.inspection",
+    "fork": "jit", "install_as_torch": "_as_torch", "wait": "jit", "while_loop": "_functions.control_flow",
+    "Event": "_core.streams", "Future": "futures", "PyTorchFileReader": "serialization.archive", "ScriptModule": "jit",
+    "Stream": "_core.streams", "_segment_reduce": "_functions.other_names", "_shape_as_tensor": "_functions.inspection",
     **dict.fromkeys(_CHECKS, "_functions.checks"),
     **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "_functions.symbolic"),
     **dict.fromkeys(_AUTOCAST, "amp.settings"),
@@ -299,6 +299,7 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch import utils as utils
     from mindtorch import version as version
     from mindtorch import xpu as xpu
+    from mindtorch._as_torch import install_as_torch as install_as_torch
     from mindtorch._core import storage as storage
     from mindtorch._core.streams import Event as Event
     from mindtorch._core.streams import Stream as Stream

@@ -4,11 +4,22 @@ import os
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import names_from
+from mindtorch._tensor_methods import rebuilding
 from mindtorch.dispatch import ops
+
+# What pickles of tensors call.
+_rebuild_tensor = rebuilding.rebuild_tensor
+_rebuild_tensor_v2 = rebuilding.rebuild_tensor_v2
+_rebuild_tensor_v3 = rebuilding.rebuild_tensor_v3
+_rebuild_sparse_tensor = rebuilding.rebuild_sparse_tensor
+_rebuild_meta_tensor_no_storage = rebuilding.rebuild_meta_tensor_no_storage
+_rebuild_wrapper_subclass = rebuilding.rebuild_wrapper_subclass
+_PARAMETERS = ("rebuild_parameter", "rebuild_parameter_with_state")
 
 
 def _flatten_dense_tensors(tensors: Iterable[Tensor]) -> Tensor:
@@ -62,3 +73,12 @@ class ExceptionWrapper:
         except Exception:  # noqa: BLE001 (a type that wants other arguments cannot be made, whatever it says)
             raise RuntimeError(text) from None
         raise error
+
+
+if not TYPE_CHECKING:  # what pickles of parameters call, whose module is above this one
+    _find = names_from("mindtorch._utils", dict.fromkeys(_PARAMETERS, "mindtorch.nn.parameter"))
+
+    def __getattr__(name: str) -> Any:
+        if name == "torch":  # pickles of memory formats name `torch._utils.torch.channels_last`
+            return sys.modules["mindtorch"]
+        return _find(name.removeprefix("_") if name.startswith("_rebuild_parameter") else name)

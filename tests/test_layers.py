@@ -40,7 +40,7 @@ LAYERS = [
         "ao", "compiler", "distributions", "func", "fx", "jit", "masked", "multiprocessing", "optim", "serialization",
     ],
     ["_dynamo", "distributed", "hub", "program"],
-    ["kernels", "npu", "utils"],
+    ["__main__", "_as_torch", "kernels", "npu", "pytest_plugin", "utils"],
     ["__init__"],
 ]  # fmt: skip
 

@@ -8,6 +8,7 @@ from mindtorch._C._keys import DispatchKey as DispatchKey
 from mindtorch._C._keys import DispatchKeySet as DispatchKeySet
 from mindtorch._core import state
 from mindtorch._core.device import device, get_default_device
+from mindtorch._core.generator import Generator as Generator
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import torch_function
 from mindtorch.dispatch.modes import torch_dispatch

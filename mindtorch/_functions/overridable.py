@@ -15,6 +15,7 @@ from typing import Any
 
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor, load_methods, read_only
+from mindtorch._support.own_names import is_own
 from mindtorch.dispatch.families import load_families
 from mindtorch.dispatch.shown_signature import whole_signature
 from mindtorch.dispatch.torch_function import (
@@ -242,9 +243,7 @@ def overridable(function: Any) -> Any:
 
 def _is_function(value: Any) -> bool:
     return (
-        isinstance(value, FunctionType)
-        and value.__module__.startswith("mindtorch")
-        and not hasattr(value, "calls_what_is_overridable")
+        isinstance(value, FunctionType) and is_own(value.__module__) and not hasattr(value, "calls_what_is_overridable")
     )
 
 

@@ -15,6 +15,7 @@ from mindtorch._core.dtype import bool as bool_dtype
 from mindtorch._core.dtype import complex64, complex128, dtype, float64, get_default_dtype, int64
 from mindtorch._core.layout import strided
 from mindtorch._core.tensor import Tensor, edge_to, wrap
+from mindtorch._support.own_names import is_own
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.hooks_in_levels import shown_node
 from mindtorch.dispatch.modes.captures import depths_of
@@ -41,9 +42,6 @@ PROFILES: dict[str, dict[str, Any]] = {
 options = PrintOptions()
 
 _OVER = -2  # the level that is shown of a transform that is over
-
-# The library's own classes, such as Parameter, are printed as "tensor(...)"; others under their own name.
-LIBRARY = __name__.partition(".")[0]
 
 
 def set_printoptions(
@@ -212,7 +210,8 @@ def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
 
 def _plain_str(tensor: Tensor, contents: str | None = None) -> str:
     cls = type(tensor)
-    prefix = "tensor(" if cls.__module__.partition(".")[0] == LIBRARY else f"{cls.__name__}("
+    # The library's own classes, such as Parameter, are printed as "tensor(...)"; others under their own name.
+    prefix = "tensor(" if is_own(cls.__module__) else f"{cls.__name__}("
     is_dense = tensor.layout is strided
     describe = _describe_meta if tensor.is_meta else _describe_dense if is_dense else _describe_sparse
     text, facts = describe(tensor, len(prefix))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindtorch._support.op_names import qualified
+from mindtorch._support.own_names import is_own
 
 _HEAP_TYPE = 1 << 9  # the flag of classes made by a class statement; CPython names all others with their module
 
@@ -13,7 +14,7 @@ def type_name(value: Any) -> str:
     cls = type(value)
     if hasattr(cls, "torch_name"):
         return cls.torch_name
-    if cls.__module__.partition(".")[0] == "torch":
+    if cls.__module__.partition(".")[0] == "torch" and not is_own(cls.__module__):
         return f"{cls.__module__}.{cls.__name__} of the package torch"
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return cls.__name__

@@ -22,6 +22,7 @@ from mindtorch.serialization.locations import register_package as register_packa
 from mindtorch.serialization.locations import validate_cuda_device as validate_cuda_device
 from mindtorch.serialization.locations import validate_hpu_device as validate_hpu_device
 from mindtorch.serialization.names import StorageType as StorageType
+from mindtorch.serialization.names import layout_named as _get_layout  # noqa: F401
 from mindtorch.serialization.saving import DEFAULT_PROTOCOL as DEFAULT_PROTOCOL
 from mindtorch.serialization.saving import save as save
 from mindtorch.serialization.settings import LoadEndianness as LoadEndianness

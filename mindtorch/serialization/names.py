@@ -14,6 +14,7 @@ from mindtorch._core.storage import UntypedStorage
 from mindtorch._core.tensor import Tensor
 from mindtorch._core.typed_storage import LegacyStorage
 from mindtorch._functions.overridable import OverridableFunction
+from mindtorch._support.own_names import is_own
 from mindtorch._tensor_methods import rebuilding
 from mindtorch.nn import parameter
 
@@ -104,7 +105,14 @@ _STORAGE_NAMES: dict[Name, Any] = {
 TENSOR_NAMES = {**_REBUILDING, **_CLASSES, **_DTYPE_NAMES, **_STORAGE_NAMES}
 
 _OTHERS: dict[Name, Any] = {("torch._C", "Generator"): Generator, ("torch.storage", "UntypedStorage"): UntypedStorage}
-_NAMES = {id(thing): name for name, thing in {**_REBUILDING, **_CLASSES, **_DTYPE_NAMES, **_OTHERS}.items()}
+_NAMED: dict[Name, Any] = {**_REBUILDING, **_CLASSES, **_DTYPE_NAMES, **_OTHERS}
+_NAMES = {id(thing): name for name, thing in _NAMED.items()}
+
+
+def torch_names() -> dict[Name, Any]:
+    """What pickles of tensors refer to, by PyTorch's names."""
+    return _NAMED
+
 
 # Files of torch's packages from which programs import classes. What is in none of them here is in its package.
 _FILES = {
@@ -129,7 +137,11 @@ def torch_name(thing: Any) -> Name | None:
     if isinstance(thing, LegacyStorage):
         return "torch", thing.__name__
     module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    if not isinstance(module, str) or not isinstance(name, str) or module.partition(".")[0] != "mindtorch":
+    if not isinstance(module, str) or not isinstance(name, str):
+        return None
+    if is_of_torch(module):  # with the library in its place
+        return (module, name) if is_own(module) and _in_library(module.split(".")[1:], name) is thing else None
+    if not is_own(module):
         return None
     if isinstance(thing, type):
         return ("torch.return_types", name) if issubclass(thing, NamedResult) else _name_of_class(thing, module, name)

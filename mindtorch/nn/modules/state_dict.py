@@ -90,8 +90,8 @@ def no_extra_state(name: str) -> RuntimeError:
 
 def _has_own(module: Any, name: str) -> bool:
     """Whether the module's class defines a method that `Module` only has a stand-in for."""
-    definers = [cls for cls in type(module).__mro__ if name in vars(cls)]
-    return bool(definers) and definers[0].__module__ != "mindtorch.nn.modules.module"
+    found = getattr(type(module), name, None)  # of the class itself: its `__module__` may be PyTorch's
+    return found is not None and getattr(found, "__module__", None) != "mindtorch.nn.modules.module"
 
 
 def _own_members(module: Any) -> dict[str, Tensor | None]:
