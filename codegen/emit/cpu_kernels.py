@@ -12,7 +12,8 @@ _FOLDER = "generated/kernels/cpu"
 _PURPOSE = """What the {family} ops compute for one element.
 
 `m` has the functions: `vector_math` where a loop is compiled, NumPy's in tests. EXPRESSIONS has for each loop the
-function, its operands in the order in which the loop takes them, and the arguments that are constant in it."""
+function, its operands in the order in which the loop takes them, the arguments that are constant in it, and which
+operands are masks."""
 _INDEX = "The expressions that loops of the CPU are compiled from, and the modules that they are in."
 
 
@@ -51,4 +52,4 @@ def _function(op: Op, found: ScalarExpression) -> str:
 
 def _rows(op: Op, found: ScalarExpression) -> Iterator[str]:
     for name, choice in rows(_name(op), found):
-        yield f'    "{name}": ({_name(op)}, {found.operands!r}, {choice!r}),'
+        yield f'    "{name}": ({_name(op)}, {found.operands!r}, {choice!r}, {found.masks!r}),'

@@ -54,13 +54,15 @@ class ScalarExpression:
     """What an op computes for one element.
 
     ``code`` is ``source`` with the functions of ``m``. ``operands`` are the arguments that it computes with, tensors
-    first, and ``choices`` the values of those that it chooses by, that of a call without them first.
+    first, and ``choices`` the values of those that it chooses by, that of a call without them first. ``masks`` are the
+    operands that are tensors of bools.
     """
 
     source: str
     code: str
     operands: tuple[str, ...]
     choices: Mapping[str, tuple[str | bool, ...]] = field(default_factory=dict)
+    masks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Scalar expressions of ops.yaml: what a pointwise op computes for one element. The CPU's compiled loops are made of
 them.
 
-The language is a part of Python: the op's tensors and numbers, + - * /, comparisons joined by & | ~, the functions of
-`vector_math`, and a choice by a flag or a word, `a if approximate == 'tanh' else b`, which gives a loop for each.
+The language is a part of Python: the op's tensors and numbers, + - * /, comparisons joined by & | ~, tensors of bools
+(which are those that stand where a condition is meant), the functions of `vector_math`, and a choice by a flag or a
+word, `a if approximate == 'tanh' else b`, which gives a loop for each.
 """
 
 from __future__ import annotations
@@ -72,27 +73,42 @@ def read_scalar(
         problems.add("E060", "the scalar expression is too deeply nested", source.location, _PARTS)
         return None
     reader.check(tree, "number")
-    if reader.is_wrong:
+    for name in sorted(reader.masks & reader.numbers):
+        problems.add("E062", f"'{name}' is a condition here, and a number there", source.location)
+    if reader.is_wrong or reader.masks & reader.numbers:
         return None
     code = ast.unparse(ast.fix_missing_locations(_OfModule(reader.arguments).visit(tree)))
     inputs = [each for each in schema.inputs if each.name in reader.used]
     operands = [each.name for each in sorted(inputs, key=lambda each: not each.type.is_tensor)]
     choices = {name: tuple(values) for name, values in reader.choices.items()}
-    return ScalarExpression(source.text, code, tuple(name for name in operands if name not in choices), choices)
+    operands = [name for name in operands if name not in choices]
+    masks = tuple(name for name in operands if name in reader.masks)
+    return ScalarExpression(source.text, code, tuple(operands), choices, masks)
 
 
 class _Reader:
-    """Walks one expression. ``used`` are the arguments that it meets, ``choices`` the values of those it chooses by."""
+    """Walks one expression. ``numbers`` and ``masks`` are the arguments that it meets, and ``choices`` the values of
+    those it chooses by."""
 
     def __init__(self, source: Scalar, schema: FunctionSchema, names: ScalarNames, problems: Problems) -> None:
         self._source, self._names, self._problems = source, names, problems
         self.arguments = {each.name: each for each in schema.inputs}
-        self.used: set[str] = set()
+        self.numbers: set[str] = set()
+        self.masks: set[str] = set()
         self.choices: dict[str, dict[str | bool, None]] = {}
         self.is_wrong = False
 
+    @property
+    def used(self) -> set[str]:
+        return self.numbers | self.masks
+
     def check(self, node: ast.expr, wanted: Kind) -> None:
-        """Reports a part that is of another kind than its place wants."""
+        """Reports a part that is of another kind than its place wants. A tensor in place of a condition is a mask."""
+        if wanted == "condition" and isinstance(node, ast.Name):
+            argument = self.arguments.get(node.id)
+            if argument is not None and argument.type.is_tensor:
+                self.masks.add(node.id)
+                return
         found = self._kind(node)
         if found is not None and found != wanted:
             self._problem("E062", f"this is a {found}, and a {wanted} is meant here", node, "where(condition, a, b)")
@@ -133,7 +149,7 @@ class _Reader:
     def _name(self, node: ast.Name) -> Kind | None:
         argument = self.arguments.get(node.id)
         if argument is not None and _is_operand(argument):
-            self.used.add(node.id)
+            self.numbers.add(node.id)
             return "number"
         if argument is not None:
             message = f"'{node.id}' is {argument.type}, no number"

@@ -34,6 +34,12 @@ def test_an_expression_takes_its_operands_in_the_order_of_the_schema(names):
     assert list(rows("soft", found)) == [("soft", {})]
 
 
+def test_a_tensor_in_place_of_a_condition_is_a_mask(names):
+    found = read("where(self, grad_output, beta)", names, Problems())
+    assert (found.operands, found.masks) == (("grad_output", "self", "beta"), ("self",))
+    assert read("self + 1", names, Problems()).masks == ()
+
+
 def test_the_page_of_rules_has_all_names(names):
     section = (LIBRARY_ROOT / "docs/rules.md").read_text().partition("## Scalar:")[2]
     rows = [row.split(" | ")[0] for row in section.splitlines() if row.startswith("| `")]
@@ -63,7 +69,8 @@ def test_a_choice_by_a_flag_or_a_word_gives_a_loop_for_each(names):
         ("torch.exp(self)", 11, "E061", "unknown function 'torch.exp' in the scalar expression"),
         ("is_result * self", 11, "E061", "'is_result' is bool, no number"),
         ("exp(self, beta)", 11, "E062", "'exp' takes 1 argument by position"),
-        ("where(self, 1, 2)", 17, "E062", "this is a number, and a condition is meant here"),
+        ("where(beta, self, 2)", 17, "E062", "this is a number, and a condition is meant here"),
+        ("where(self, self, 2)", 11, "E062", "'self' is a condition here, and a number there"),
         ("(self > 0) * self", 12, "E062", "this is a condition, and a number is meant here"),
         ("self > 0", 11, "E062", "this is a condition, and a number is meant here"),
         ("self ** 2", 11, "E069", "a scalar expression cannot use this"),

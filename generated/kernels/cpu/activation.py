@@ -3,7 +3,8 @@
 """What the activation ops compute for one element.
 
 `m` has the functions: `vector_math` where a loop is compiled, NumPy's in tests. EXPRESSIONS has for each loop the
-function, its operands in the order in which the loop takes them, and the arguments that are constant in it."""
+function, its operands in the order in which the loop takes them, the arguments that are constant in it, and which
+operands are masks."""
 
 
 def sigmoid(m, self):
@@ -26,12 +27,28 @@ def softshrink(m, self, lambd):
     return m.where(self > lambd, self - lambd, m.where(self < -lambd, self + lambd, self * 0))
 
 
+def _prelu_kernel(m, self, weight):
+    return m.where(self > 0, self, weight * self)
+
+
+def relu(m, self):
+    return m.maximum(self, 0)
+
+
+def threshold_backward(m, grad_output, self, threshold):
+    return m.where(self <= threshold, 0, grad_output)
+
+
 def hardtanh_backward(m, grad_output, self, min_val, max_val):
     return m.where((self <= min_val) | (self >= max_val), 0, grad_output)
 
 
 def leaky_relu(m, self, negative_slope):
     return m.where(self > 0, self, self * negative_slope)
+
+
+def leaky_relu_backward(m, grad_output, self, negative_slope):
+    return m.where(self > 0, grad_output, grad_output * negative_slope)
 
 
 def elu(m, self, alpha, scale, input_scale):
@@ -126,36 +143,42 @@ def softplus_backward(m, grad_output, self, beta, threshold):
 
 
 EXPRESSIONS = {
-    "sigmoid": (sigmoid, ("self",), {}),
-    "sigmoid_backward": (sigmoid_backward, ("grad_output", "output"), {}),
-    "hardshrink": (hardshrink, ("self", "lambd"), {}),
-    "hardshrink_backward": (hardshrink_backward, ("grad_out", "self", "lambd"), {}),
-    "softshrink": (softshrink, ("self", "lambd"), {}),
-    "hardtanh_backward": (hardtanh_backward, ("grad_output", "self", "min_val", "max_val"), {}),
-    "leaky_relu": (leaky_relu, ("self", "negative_slope"), {}),
-    "elu": (elu, ("self", "alpha", "scale", "input_scale"), {}),
+    "sigmoid": (sigmoid, ("self",), {}, ()),
+    "sigmoid_backward": (sigmoid_backward, ("grad_output", "output"), {}, ()),
+    "hardshrink": (hardshrink, ("self", "lambd"), {}, ()),
+    "hardshrink_backward": (hardshrink_backward, ("grad_out", "self", "lambd"), {}, ()),
+    "softshrink": (softshrink, ("self", "lambd"), {}, ()),
+    "_prelu_kernel": (_prelu_kernel, ("self", "weight"), {}, ()),
+    "relu": (relu, ("self",), {}, ()),
+    "threshold_backward": (threshold_backward, ("grad_output", "self", "threshold"), {}, ()),
+    "hardtanh_backward": (hardtanh_backward, ("grad_output", "self", "min_val", "max_val"), {}, ()),
+    "leaky_relu": (leaky_relu, ("self", "negative_slope"), {}, ()),
+    "leaky_relu_backward": (leaky_relu_backward, ("grad_output", "self", "negative_slope"), {}, ()),
+    "elu": (elu, ("self", "alpha", "scale", "input_scale"), {}, ()),
     "elu_backward": (
         elu_backward,
         ("grad_output", "self_or_result", "alpha", "scale", "input_scale"),
         {"is_result": False},
+        (),
     ),
     "elu_backward_is_result": (
         elu_backward,
         ("grad_output", "self_or_result", "alpha", "scale", "input_scale"),
         {"is_result": True},
+        (),
     ),
-    "mish": (mish, ("self",), {}),
-    "hardswish": (hardswish, ("self",), {}),
-    "hardswish_backward": (hardswish_backward, ("grad_output", "self"), {}),
-    "hardsigmoid": (hardsigmoid, ("self",), {}),
-    "hardsigmoid_backward": (hardsigmoid_backward, ("grad_output", "self"), {}),
-    "log_sigmoid_backward": (log_sigmoid_backward, ("grad_output", "self", "buffer"), {}),
-    "gelu": (gelu, ("self",), {"approximate": "none"}),
-    "gelu_tanh": (gelu, ("self",), {"approximate": "tanh"}),
-    "gelu_backward": (gelu_backward, ("grad_output", "self"), {"approximate": "none"}),
-    "gelu_backward_tanh": (gelu_backward, ("grad_output", "self"), {"approximate": "tanh"}),
-    "silu": (silu, ("self",), {}),
-    "silu_backward": (silu_backward, ("grad_output", "self"), {}),
-    "softplus": (softplus, ("self", "beta", "threshold"), {}),
-    "softplus_backward": (softplus_backward, ("grad_output", "self", "beta", "threshold"), {}),
+    "mish": (mish, ("self",), {}, ()),
+    "hardswish": (hardswish, ("self",), {}, ()),
+    "hardswish_backward": (hardswish_backward, ("grad_output", "self"), {}, ()),
+    "hardsigmoid": (hardsigmoid, ("self",), {}, ()),
+    "hardsigmoid_backward": (hardsigmoid_backward, ("grad_output", "self"), {}, ()),
+    "log_sigmoid_backward": (log_sigmoid_backward, ("grad_output", "self", "buffer"), {}, ()),
+    "gelu": (gelu, ("self",), {"approximate": "none"}, ()),
+    "gelu_tanh": (gelu, ("self",), {"approximate": "tanh"}, ()),
+    "gelu_backward": (gelu_backward, ("grad_output", "self"), {"approximate": "none"}, ()),
+    "gelu_backward_tanh": (gelu_backward, ("grad_output", "self"), {"approximate": "tanh"}, ()),
+    "silu": (silu, ("self",), {}, ()),
+    "silu_backward": (silu_backward, ("grad_output", "self"), {}, ()),
+    "softplus": (softplus, ("self", "beta", "threshold"), {}, ()),
+    "softplus_backward": (softplus_backward, ("grad_output", "self", "beta", "threshold"), {}, ()),
 }

@@ -3,7 +3,16 @@
 """What the arithmetic ops compute for one element.
 
 `m` has the functions: `vector_math` where a loop is compiled, NumPy's in tests. EXPRESSIONS has for each loop the
-function, its operands in the order in which the loop takes them, and the arguments that are constant in it."""
+function, its operands in the order in which the loop takes them, the arguments that are constant in it, and which
+operands are masks."""
+
+
+def sign(m, self):
+    return m.where(self > 0, 1, m.where(self < 0, -1, 0))
+
+
+def rsqrt(m, self):
+    return 1 / m.sqrt(self)
 
 
 def lerp_Tensor(m, self, end, weight):
@@ -19,7 +28,9 @@ def addcdiv(m, self, tensor1, tensor2, value):
 
 
 EXPRESSIONS = {
-    "lerp_Tensor": (lerp_Tensor, ("self", "end", "weight"), {}),
-    "addcmul": (addcmul, ("self", "tensor1", "tensor2", "value"), {}),
-    "addcdiv": (addcdiv, ("self", "tensor1", "tensor2", "value"), {}),
+    "sign": (sign, ("self",), {}, ()),
+    "rsqrt": (rsqrt, ("self",), {}, ()),
+    "lerp_Tensor": (lerp_Tensor, ("self", "end", "weight"), {}, ()),
+    "addcmul": (addcmul, ("self", "tensor1", "tensor2", "value"), {}, ()),
+    "addcdiv": (addcdiv, ("self", "tensor1", "tensor2", "value"), {}, ()),
 }

@@ -3,11 +3,16 @@
 """What the pointwise ops compute for one element.
 
 `m` has the functions: `vector_math` where a loop is compiled, NumPy's in tests. EXPRESSIONS has for each loop the
-function, its operands in the order in which the loop takes them, and the arguments that are constant in it."""
+function, its operands in the order in which the loop takes them, the arguments that are constant in it, and which
+operands are masks."""
 
 
 def tanh_backward(m, grad_output, output):
     return grad_output * (1 - output * output)
+
+
+def frac(m, self):
+    return self - m.trunc(self)
 
 
 def logaddexp(m, self, other):
@@ -27,8 +32,9 @@ def nan_to_num(m, self, nan, posinf, neginf):
 
 
 EXPRESSIONS = {
-    "tanh_backward": (tanh_backward, ("grad_output", "output"), {}),
-    "logaddexp": (logaddexp, ("self", "other"), {}),
-    "logaddexp2": (logaddexp2, ("self", "other"), {}),
-    "nan_to_num": (nan_to_num, ("self", "nan", "posinf", "neginf"), {}),
+    "tanh_backward": (tanh_backward, ("grad_output", "output"), {}, ()),
+    "frac": (frac, ("self",), {}, ()),
+    "logaddexp": (logaddexp, ("self", "other"), {}, ()),
+    "logaddexp2": (logaddexp2, ("self", "other"), {}, ()),
+    "nan_to_num": (nan_to_num, ("self", "nan", "posinf", "neginf"), {}, ()),
 }

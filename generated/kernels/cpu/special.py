@@ -3,7 +3,8 @@
 """What the special ops compute for one element.
 
 `m` has the functions: `vector_math` where a loop is compiled, NumPy's in tests. EXPRESSIONS has for each loop the
-function, its operands in the order in which the loop takes them, and the arguments that are constant in it."""
+function, its operands in the order in which the loop takes them, the arguments that are constant in it, and which
+operands are masks."""
 
 
 def erf(m, self):
@@ -18,8 +19,13 @@ def xlogy_Tensor(m, self, other):
     return m.where(self == 0, m.where(m.isnan(other), m.nan, 0), self * m.log(other))
 
 
+def special_xlog1py(m, self, other):
+    return m.where(self == 0, m.where(m.isnan(other), m.nan, 0), self * m.log1p(other))
+
+
 EXPRESSIONS = {
-    "erf": (erf, ("self",), {}),
-    "erfc": (erfc, ("self",), {}),
-    "xlogy_Tensor": (xlogy_Tensor, ("self", "other"), {}),
+    "erf": (erf, ("self",), {}, ()),
+    "erfc": (erfc, ("self",), {}, ()),
+    "xlogy_Tensor": (xlogy_Tensor, ("self", "other"), {}, ()),
+    "special_xlog1py": (special_xlog1py, ("self", "other"), {}, ()),
 }

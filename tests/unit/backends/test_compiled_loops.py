@@ -25,7 +25,7 @@ def loop_of(name, function, operands):
     """A loop around a function of `vector_math`."""
     module = ir.Module(name)
     for each in values.FORMATS:
-        add_loop(module, each.name, each, function, operands)
+        add_loop(module, each.name, each, function, [False] * operands)
     owner, addresses = machine.addresses(machine.object_code(str(module)), [each.name for each in values.FORMATS])
     return ufunc(name, [((dtype,) * (operands + 1), each) for dtype, each in zip(DTYPES, addresses)], owner)
 

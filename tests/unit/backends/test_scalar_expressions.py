@@ -14,7 +14,8 @@ from tests.unit.backends.compiled_loops import DTYPES, extremes, numbers, of_num
 
 NUMBERS = {  # the arguments that are no tensors
     "lambd": 0.5, "min_val": -1.0, "max_val": 1.5, "negative_slope": 0.01, "alpha": 1.3, "scale": 1.1,
-    "input_scale": 0.7, "beta": 2.0, "threshold": 20.0, "value": 0.5, "nan": 3.0, "posinf": 7.0, "neginf": -7.0,
+    "input_scale": 0.7, "min": -0.5, "max": 1.2, "beta": 2.0, "threshold": 20.0, "value": 0.5, "nan": 3.0,
+    "posinf": 7.0, "neginf": -7.0,
 }  # fmt: skip
 WITHIN = {"weight": (0.0, 1.0), "buffer": (0.0, 1.0)}
 # Where terms of opposite signs meet, only the first operand, and what is about 1, tell how large an error may be. In
@@ -32,7 +33,14 @@ MEETING = {
 
 def operands_of(name, dtype):
     found = expressions.expression(name)
-    return [_operand(each, dtype, seed) for seed, each in enumerate(found.operands)]
+    return [
+        (
+            np.random.default_rng(seed).random(_operand("self", dtype, 0).size) < 0.5
+            if each in found.masks
+            else _operand(each, dtype, seed)
+        )
+        for seed, each in enumerate(found.operands)
+    ]
 
 
 def _operand(name, dtype, seed):

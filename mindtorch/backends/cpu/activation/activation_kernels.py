@@ -21,7 +21,7 @@ _FLOAT_OR_COMPLEX = (*FLOATS, *COMPLEX)
 
 relu = unary(
     Op(
-        loops(arithmetic.relu, REAL_NUMBERS),
+        compiled("relu", loops(arithmetic.relu, REAL_NUMBERS)),
         unsupported=raising(RuntimeError, "Boolean inputs not supported for relu", BOOL)
         | raising(NotImplementedError, "clamp is not supported for complex types", *COMPLEX),
     )
@@ -29,6 +29,7 @@ relu = unary(
 _NO_THRESHOLD = not_implemented("threshold_cpu", BOOL, *COMPLEX)
 _THRESHOLD = Op(loops(arithmetic.threshold, REAL_NUMBERS), unsupported=_NO_THRESHOLD, check_overlap=False)
 _THRESHOLD_BACKWARD = Op(loops(arithmetic.threshold_backward, REAL_NUMBERS), unsupported=_NO_THRESHOLD)
+_THRESHOLD_BACKWARD_OF_ALIKE = Op(compiled("threshold_backward", loops(arithmetic.threshold_backward_of_alike, FLOATS)))
 _HARDTANH_BACKWARD = Op(
     compiled("hardtanh_backward", loops(arithmetic.hardtanh_backward, FLOATS)),
     unsupported=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING),
@@ -41,6 +42,9 @@ _LEAKY_RELU_BACKWARD = Op(
     loops(arithmetic.leaky_relu_backward, FLOATS),
     unsupported=not_implemented("leaky_relu_backward_cpu", *ONLY_FLOATING),
 )
+_LEAKY_RELU_BACKWARD_OF_ALIKE = Op(
+    compiled("leaky_relu_backward", loops(arithmetic.leaky_relu_backward_of_alike, FLOATS))
+)
 
 _HARDSHRINK = Op(
     compiled("hardshrink", loops(arithmetic.hardshrink, FLOATS)),
@@ -51,12 +55,24 @@ _HARDSHRINK_BACKWARD = Op(
     unsupported=not_implemented("shrink_backward_cpu", *ONLY_FLOATING),
 )
 _SOFTSHRINK = Op(compiled("softshrink", loops(arithmetic.softshrink, FLOATS)))
-_prelu = binary(Op(loops(arithmetic.prelu, FLOATS), unsupported=not_implemented("prelu_cpu", *ONLY_FLOATING)))
+_prelu = binary(
+    Op(
+        compiled("_prelu_kernel", loops(arithmetic.prelu, FLOATS)),
+        unsupported=not_implemented("prelu_cpu", *ONLY_FLOATING),
+    )
+)
 
 
 def prelu(input: Array, weight: Array) -> Array:
     check_same_dtype(weight.dtype, input.dtype)
     return _prelu(input, weight)
+
+
+def _are_alike(grad_output: Array, input: Array) -> bool:
+    """Whether it is all the same which of two arrays comes first: the layout of the result does not depend on it."""
+    if input.dtype not in FLOATS or grad_output.dtype is not input.dtype:
+        return False
+    return grad_output.shape == input.shape and grad_output.strides == input.strides
 
 
 def hardshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
@@ -111,6 +127,8 @@ def hardtanh_backward(
 def threshold_backward(grad_output: Array, input: Array, threshold: Number, out: Array | None = None) -> Array:
     if input.dtype not in _NO_THRESHOLD:
         threshold = checked_number(threshold, widened(input.dtype))
+    if _are_alike(grad_output, input):
+        return compute(_THRESHOLD_BACKWARD_OF_ALIKE, (grad_output, input), out, threshold)
     return compute(_THRESHOLD_BACKWARD, (input, grad_output), out, threshold)
 
 
@@ -129,6 +147,8 @@ def leaky_relu_backward(
             "instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
             "leakRelu backward calculation with negative slope"
         )
+    if _are_alike(grad_output, input):
+        return compute(_LEAKY_RELU_BACKWARD_OF_ALIKE, (grad_output, input), out, negative_slope)
     return compute(_LEAKY_RELU_BACKWARD, (input, grad_output), out, negative_slope)
 
 

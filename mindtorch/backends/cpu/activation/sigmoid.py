@@ -19,7 +19,7 @@ _FLOAT_OR_COMPLEX = (*FLOATS, *COMPLEX)
 # -------------------- functions of real and complex numbers --------------------
 sigmoid = unary(
     Op(
-        compiled("sigmoid", loops(activations.sigmoid, FLOATS)) | loops(activations.sigmoid_of_complex, COMPLEX),
+        compiled("sigmoid", loops(activations.sigmoid, FLOATS) | loops(activations.sigmoid_of_complex, COMPLEX)),
         int_to_float,
     )
 )

@@ -11,6 +11,7 @@ from mindtorch.backends.cpu.common.computing import FLOATS, NUMBERS, Op, compute
 from mindtorch.backends.cpu.common.elementwise import binary, binary_with_alpha, unary
 from mindtorch.backends.cpu.common.numbers import checked_number, is_one
 from mindtorch.backends.cpu.common.unsupported_dtypes import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
+from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.iterator.constants import constant
 
 Array = np.ndarray
@@ -171,5 +172,5 @@ def _power_of_number(base: Number, exponent: Array, out: Array | None) -> Array:
 
 _RECIPROCALS = loops(arithmetic.reciprocal, _FLOAT_OR_COMPLEX)
 sqrt = unary(Op(loops(np.sqrt, _FLOAT_OR_COMPLEX), int_to_float))
-rsqrt = unary(Op(loops(arithmetic.reciprocal_sqrt, _FLOAT_OR_COMPLEX), int_to_float))
+rsqrt = unary(Op(compiled("rsqrt", loops(arithmetic.reciprocal_sqrt, _FLOAT_OR_COMPLEX)), int_to_float))
 reciprocal = unary(Op(_RECIPROCALS, int_to_float))

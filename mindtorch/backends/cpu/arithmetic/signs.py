@@ -13,6 +13,7 @@ from mindtorch.backends.cpu.common.unsupported_dtypes import (
     not_implemented,
     raising,
 )
+from mindtorch.backends.cpu.compiled.choice import compiled
 
 Array = np.ndarray
 
@@ -33,10 +34,9 @@ _abs = unary(
     )
 )
 _abs_of_complex = unary(Op(loops(np.absolute, COMPLEX), result_dtype=real_of))
-_SIGN_OF_REAL = loops(arithmetic.copy, (BOOL,)) | loops(np.sign, INTEGRAL) | loops(arithmetic.sign, FLOATS)
 sign = unary(
     Op(
-        _SIGN_OF_REAL,
+        compiled("sign", loops(arithmetic.copy, (BOOL,)) | loops(np.sign, INTEGRAL) | loops(arithmetic.sign, FLOATS)),
         unsupported=raising(
             NotImplementedError,
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
@@ -44,7 +44,11 @@ sign = unary(
         ),
     )
 )
-sgn = unary(Op(_SIGN_OF_REAL | loops(arithmetic.sign_of_complex, COMPLEX)))
+_sgn_of_complex = unary(Op(loops(arithmetic.sign_of_complex, COMPLEX)))
+
+
+def sgn(input: Array, out: Array | None = None) -> Array:
+    return (_sgn_of_complex if input.dtype in COMPLEX else sign)(input, out)
 
 
 def abs(input: Array, out: Array | None = None) -> Array:

@@ -211,6 +211,16 @@ def choose(condition: Array, a: Array, b: Array, out: Array | None = None) -> Ar
     return result if out is None else copy(result, out)
 
 
+def filled(x: Array, mask: Array, value: Array, out: Array | None = None) -> Array:
+    """A number where the mask is set."""
+    if out is None:
+        return np.where(mask, value, x)
+    if out is not x:
+        copyto(out, x)
+    np.copyto(out, value, where=mask)
+    return out
+
+
 def pick(condition: Array, a: Array, b: Array, out: Array, spare: Array | None = None) -> None:
     """`a` where the condition holds, else `b`: the bits in which they differ are flipped in `b`.
 
@@ -319,6 +329,14 @@ def leaky_relu_backward(
 ) -> None:
     scaled = np.multiply(grad, x.dtype.type(slope), scaled)
     pick(x > _ZEROS[x.dtype], grad, scaled, out, spare)
+
+
+def threshold_backward_of_alike(grad: Array, x: Array, threshold: float, out: Array | None = None) -> Array:
+    return threshold_backward(x, grad, threshold, out=out)
+
+
+def leaky_relu_backward_of_alike(grad: Array, x: Array, slope: float, out: Array | None = None) -> Array:
+    return leaky_relu_backward(x, grad, slope, out=out)
 
 
 def hardshrink(x: Array, lambd: float, out: Array | None = None) -> Array:

@@ -17,7 +17,9 @@ from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, co
 from mindtorch.backends.cpu.common.elementwise import are_plain, binary
 from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented, raising
+from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.iterator import BLOCK, Builder, Options, is_at_hand, new_array
+from mindtorch.iterator.constants import constant
 
 Array = np.ndarray
 Number = complex
@@ -38,9 +40,10 @@ minimum = binary(
         unsupported=raising(RuntimeError, "minimum not implemented for complex tensors.", *COMPLEX),
     )
 )
-_CLAMP = Op(loops(arithmetic.clamp, REAL_NUMBERS), unsupported=not_implemented("clamp_cpu", BOOL, *COMPLEX))
+_CLAMP_LOOPS = compiled("clamp", loops(arithmetic.clamp, REAL_NUMBERS))
+_CLAMP = Op(_CLAMP_LOOPS, unsupported=not_implemented("clamp_cpu", BOOL, *COMPLEX))
 _CLAMP_BY_NUMBERS = Op(
-    loops(arithmetic.clamp, REAL_NUMBERS),
+    _CLAMP_LOOPS,
     unsupported=_NO_COMPLEX_CLAMP | not_implemented("clamp_cpu", BOOL),
     same_dtype_out=True,
     plain_numbers=True,
@@ -52,7 +55,12 @@ def _limit(by_one: Any, function: Any, name: str) -> tuple[Any, Any]:
     by_number = _NO_COMPLEX_CLAMP | not_implemented(f"clamp_{name}_scalar_cpu", BOOL)
     by_tensor = not_implemented(f"{function.__name__}_cpu", *COMPLEX)
     return (
-        Op(loops(by_one, REAL_NUMBERS), unsupported=by_number, same_dtype_out=True, plain_numbers=True),
+        Op(
+            compiled(f"clamp_{name}", loops(by_one, REAL_NUMBERS)),
+            unsupported=by_number,
+            same_dtype_out=True,
+            plain_numbers=True,
+        ),
         Op(loops(function, _REAL), unsupported=by_tensor),
     )
 
@@ -144,10 +152,11 @@ def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
 def where(condition: Array, input: Array, other: Array, out: Array | None = None) -> Array:
     if condition.dtype is BOOL and input.dtype is other.dtype and are_plain(input, other):
         if condition.shape == input.shape == other.shape and input.ndim and condition.flags.c_contiguous:
+            choose = _CHOICES.get(input.dtype, arithmetic.choose)
             if out is None:
-                return arithmetic.choose(condition, input, other)
+                return choose(condition, input, other)
             if input.size <= BLOCK // 2 and is_at_hand(out, input.shape, input.dtype, (condition, input, other)):
-                return arithmetic.choose(condition, input, other, out)
+                return choose(condition, input, other, out=out)
     arrays = _as_condition(condition), input, other
     if out is None:
         plan = _WHERE.plan((None,), arrays)
@@ -165,11 +174,16 @@ def where(condition: Array, input: Array, other: Array, out: Array | None = None
     return iterator.output()
 
 
+_CHOICES = compiled("where_self", loops(arithmetic.choose, FLOATS))
+_FILLED = compiled("masked_fill_Scalar", loops(arithmetic.filled, FLOATS))
 _WHERE = Builder(Options(same_dtype=False, cpu_scalars=True, promotion=where_dtype))
 
 
 def _choose(out: Array, condition: Array, input: Array, other: Array) -> None:
     dtype = out.dtype
+    if dtype in FLOATS and input.dtype is other.dtype is dtype:
+        _CHOICES[dtype](condition, input, other, out=out)
+        return
     arithmetic.pick(condition, input.astype(dtype, copy=False), other.astype(dtype, copy=False), out)
 
 
@@ -194,12 +208,18 @@ def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | N
     shapes = (mask.shape, input.shape) if out is None else (input.shape, mask.shape)  # as a message names them
     shape = iterator.broadcast_shapes(*shapes)
     if out is None:
+        if input.dtype in FLOATS:
+            number = constant(_fill_value(value, input.dtype), input.dtype)
+            return np.asarray(_FILLED[input.dtype](input, mask, number, out=np.empty(shape, input.dtype)))
         out = np.array(input if input.shape == shape else broadcast_to(input, shape), order="C")
     else:
         iterator.warn_if_expanded(out, "masked_fill_", "tensor[mask] = scalar")
         iterator.check_shared(out, [mask])
         iterator.check_inplace_shape(out, shape)
-    np.copyto(out, _fill_value(value, input.dtype), where=mask)
+    number = _fill_value(value, input.dtype)
+    if input.dtype in FLOATS and out.flags.c_contiguous:
+        return _FILLED[input.dtype](out, mask, constant(number, input.dtype), out=out)
+    np.copyto(out, number, where=mask)
     return out
 
 

@@ -32,7 +32,7 @@ def _add_rows(module: ir.Module, name: str, format: Format) -> None:
 
 def _add_elements(module: ir.Module, name: str, format: Format) -> None:
     found = expression(name)
-    add_loop(module, format.name, format, partial(found.of, vector_math), len(found.operands))
+    add_loop(module, format.name, format, partial(found.of, vector_math), found.are_masks)
 
 
 def build(name: str) -> bytes:

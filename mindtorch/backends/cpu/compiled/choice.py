@@ -56,7 +56,8 @@ class Undecided:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.decide()
-        return self._loops[args[0].dtype](*args, **kwargs)
+        dtype = next(each.dtype for each in args if each.dtype in _COMPILED)  # the first may be a mask
+        return self._loops[dtype](*args, **kwargs)
 
 
 class CompiledLoop:

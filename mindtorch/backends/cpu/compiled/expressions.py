@@ -14,11 +14,17 @@ _PACKAGE = "mindtorch._generated.kernels.cpu"
 
 
 class Expression(NamedTuple):
-    """`function(m, *operands, **choices)`, where `m` has the functions that it calls."""
+    """`function(m, *operands, **choices)`, where `m` has the functions that it calls. Operands in `masks` are bools."""
 
     function: Callable[..., Any]
     operands: tuple[str, ...]
     choices: dict[str, Any] = {}
+    masks: tuple[str, ...] = ()
+
+    @property
+    def are_masks(self) -> list[bool]:
+        """Whether each operand is one."""
+        return [each in self.masks for each in self.operands]
 
     def of(self, m: ModuleType, *operands: Any) -> Any:
         return self.function(m, **dict(zip(self.operands, operands)), **self.choices)

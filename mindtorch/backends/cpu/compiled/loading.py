@@ -14,6 +14,7 @@ building = lazy("mindtorch.backends.cpu.compiled.building")
 
 _DTYPES = (FLOAT, DOUBLE)
 _BITS = np.dtype(np.uint16)
+_BOOL = np.dtype(np.bool_)
 
 
 def find(name: str) -> np.ufunc | None:
@@ -35,6 +36,6 @@ def as_ufunc(name: str, code: bytes) -> np.ufunc:
         return ufunc(name, [(dtypes, found[0])], engine)
     engine, found = machine.addresses(code, [dtype.name for dtype in _DTYPES])
     kernel = ROW_KERNELS.get(name)
-    count = len(expression(name).operands) + 1 if kernel is None else len(kernel.arguments)
-    loops = [((dtype,) * count, address) for dtype, address in zip(_DTYPES, found)]
+    masks = [*expression(name).are_masks, False] if kernel is None else [False] * len(kernel.arguments)
+    loops = [([_BOOL if each else dtype for each in masks], address) for dtype, address in zip(_DTYPES, found)]
     return ufunc(name, loops, engine, None if kernel is None else kernel.signature)

@@ -38,7 +38,9 @@ _REAL = (BOOL, *REAL_NUMBERS)
 
 
 # -------------------- remainders and divisors --------------------
-frac = unary(Op(loops(parts.fraction, FLOATS), unsupported=not_implemented("frac_cpu", *ONLY_FLOATING)))
+frac = unary(
+    Op(compiled("frac", loops(parts.fraction, FLOATS)), unsupported=not_implemented("frac_cpu", *ONLY_FLOATING))
+)
 
 
 # -------------------- the larger and the smaller one --------------------
@@ -138,7 +140,7 @@ def nextafter(input: Array, other: Array, out: Array | None = None) -> Array:
 hypot = binary(Op(loops(paired.hypot, FLOATS), unsupported=not_implemented("hypot_cpu", *ONLY_FLOATING)))
 logaddexp = binary(
     Op(
-        compiled("logaddexp", loops(paired.logaddexp, FLOATS)) | loops(parts.logaddexp_of_complex, COMPLEX),
+        compiled("logaddexp", loops(paired.logaddexp, FLOATS) | loops(parts.logaddexp_of_complex, COMPLEX)),
         unsupported=not_implemented("logaddexp_cpu", *INTEGRAL_OR_BOOL),
     )
 )

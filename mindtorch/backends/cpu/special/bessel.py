@@ -12,6 +12,7 @@ from mindtorch.backends.cpu.common.arithmetic import choose, copy
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.unsupported_dtypes import ONLY_FLOATING, not_implemented
+from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.iterator.constants import kept_constant
 
 scipy_special = lazy("scipy.special")
@@ -117,7 +118,13 @@ def _xlog1py(x: Array, y: Array, out: Array | None = None) -> Array:
     return np.multiply(x, logarithm, out=out)
 
 
-xlog1py = binary(Op(loops(_xlog1py, FLOATS), int_to_float, unsupported=not_implemented("xlog1py_cpu", *COMPLEX)))
+xlog1py = binary(
+    Op(
+        compiled("special_xlog1py", loops(_xlog1py, FLOATS)),
+        int_to_float,
+        unsupported=not_implemented("xlog1py_cpu", *COMPLEX),
+    )
+)
 
 
 def hurwitz(x: Array, q: Array, out: Array | None = None) -> Array:
