@@ -16,7 +16,7 @@ from mindtorch.backends.cpu.common.checks import c_name
 from mindtorch.backends.cpu.common.computing import widened
 from mindtorch.backends.cpu.common.halves import convert_into, converted
 from mindtorch.backends.cpu.common.rowwise import MANY_ROWS, reduce_rows
-from mindtorch.backends.cpu.compiled.choice import RowLoop
+from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop
 from mindtorch.iterator import reduced_dims
 from mindtorch.iterator.constants import kept_constant
 
@@ -83,7 +83,7 @@ def reduced_by(
     kernel: RowLoop, input: Array, dims: tuple[int, ...], keepdim: bool, shortest: int = _LONG_ROW
 ) -> Array | None:
     """What a kernel makes of each row along one dimension, or several that are one in memory; None if it cannot."""
-    if kernel.get() is None:
+    if not IS_ON or kernel.get() is None:
         return None
     rows, axis = input, dims[0] if len(dims) == 1 else -1
     if len(dims) > 1:

@@ -21,6 +21,7 @@ Array = np.ndarray
 Loop = Callable[..., Any]
 Step = Callable[..., None]
 
+IS_ON = settings.mode() != "0"  # there may be compiled loops: what is worth a look before a kernel is asked for one
 _COMPILED = (FLOAT, DOUBLE)
 _lock = Lock()
 _numpy_loops: dict[str, Mapping[np.dtype[Any], Loop]] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from mindtorch._core.strided import laid_out
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_rows, dot_rows, doubtful, recentred
-from mindtorch.backends.cpu.compiled.choice import RowLoop
+from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop
 from mindtorch.iterator.constants import kept_constant
 
 Loop = Callable[..., Any]
@@ -34,11 +34,8 @@ def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     None instead of that where compiled kernels do it on the way."""
     count = x.shape[0] * x.shape[2]
     number = kept_constant(count, x.dtype)
-    sums, deviations = _ROW_SUM.of(x), _DEVIATIONS.of(x)
-    if sums is not None and deviations is not None and x.size:
-        about = np.divide(_of_channels(sums, x)[0], number)
-        lost, squares = [np.divide(each, number) for each in _of_channels(deviations, x, numbers=(about,))]
-        return about + lost, np.maximum(squares - lost * lost, kept_constant(0, x.dtype)), None
+    if IS_ON and (found := _compiled_statistics(x, number)) is not None:
+        return *found, None
     mean = np.divide(_sum_channels(x), number)
     centred = x - mean[:, None]
     squares = _dot_channels(centred, centred)
@@ -48,6 +45,15 @@ def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
         mean = mean.reshape(-1)
         squares = _dot_channels(centred, centred)
     return mean, np.divide(squares, number), centred
+
+
+def _compiled_statistics(x: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    sums, deviations = _ROW_SUM.of(x), _DEVIATIONS.of(x)
+    if sums is None or deviations is None or not x.size:
+        return None
+    about = np.divide(_of_channels(sums, x)[0], number)
+    lost, squares = [np.divide(each, number) for each in _of_channels(deviations, x, numbers=(about,))]
+    return about + lost, np.maximum(squares - lost * lost, kept_constant(0, x.dtype))
 
 
 def _of_channels(loop: Loop, *arrays: np.ndarray, numbers: tuple[np.ndarray, ...] = ()) -> list[np.ndarray]:
@@ -90,7 +96,7 @@ def scale_channels(
 ) -> np.ndarray:
     """Normalized values; what is centred already is written over."""
     scale = invstd if weight is None else invstd * weight
-    if (loop := _SCALE.of(x, mean, scale)) is not None and x.size:
+    if IS_ON and x.size and (loop := _SCALE.of(x, mean, scale)) is not None:
         return _each_channel(loop, x, numbers=(mean, scale, np.zeros_like(mean) if bias is None else bias))
     if centred is None:
         centred = x - mean[:, None]
@@ -106,7 +112,7 @@ def normalize_channels(
     """By known statistics: one product and one sum, as torch does it."""
     scale = invstd if weight is None else invstd * weight
     shift = -mean * scale if bias is None else bias - mean * scale
-    if (loop := _SCALE.of(x, scale, shift)) is not None and x.size:
+    if IS_ON and x.size and (loop := _SCALE.of(x, scale, shift)) is not None:
         return _each_channel(loop, x, numbers=(np.zeros_like(mean), scale, shift))
     out = x * scale[:, None]
     out += shift[:, None]
@@ -133,9 +139,10 @@ def channel_gradients(
     mask: list[bool],
 ) -> Triple:
     """Gradients of the input, the weight and the bias."""
-    sums, input_loop = _CHANNEL_SUMS.of(grad, x, mean), _CHANNEL_BACKWARD.of(grad, x, mean, invstd)
-    if sums is not None and input_loop is not None and x.size:
-        return _compiled_channel_gradients(sums, input_loop, grad, x, weight, mean, invstd, train, mask)
+    if IS_ON and x.size:
+        sums, input_loop = _CHANNEL_SUMS.of(grad, x, mean), _CHANNEL_BACKWARD.of(grad, x, mean, invstd)
+        if sums is not None and input_loop is not None:
+            return _compiled_channel_gradients(sums, input_loop, grad, x, weight, mean, invstd, train, mask)
     grad_bias = _sum_channels(grad)
     centred = x - mean[:, None]
     projection = _dot_channels(grad, centred)
@@ -186,7 +193,7 @@ def normalize_rows(
     x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(rows, columns) normalized over columns, with each row's mean and reciprocal deviation."""
-    if (found := _compiled_rows(x, weight, bias, eps)) is not None:
+    if IS_ON and (found := _compiled_rows(x, weight, bias, eps)) is not None:
         return found
     if 0 < x.size <= FEW:
         return _normalize_few(x, weight, bias, eps)
@@ -266,7 +273,7 @@ def row_gradients(
     grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
 ) -> Triple:
     """Gradients of the input, the weight and the bias of `normalize_rows`."""
-    if (found := _compiled_gradients(grad, x, mean, rstd, weight, mask)) is not None:
+    if IS_ON and (found := _compiled_gradients(grad, x, mean, rstd, weight, mask)) is not None:
         return found
     grad_input = np.empty(x.shape, x.dtype) if mask[0] else None
     grad_weight, grad_bias = np.zeros(x.shape[1], x.dtype), np.zeros(x.shape[1], x.dtype)
@@ -290,7 +297,7 @@ def few_row_gradients(
     grad: np.ndarray, x: np.ndarray, mean: np.ndarray, rstd: np.ndarray, weight: np.ndarray | None, mask: list[bool]
 ) -> Triple:
     """The same of few elements, without blocks."""
-    if (found := _compiled_gradients(grad, x, mean, rstd, weight, mask)) is not None:
+    if IS_ON and (found := _compiled_gradients(grad, x, mean, rstd, weight, mask)) is not None:
         return found
     rows, columns = x.shape
     rstd = rstd.reshape(rows, 1)

@@ -18,7 +18,7 @@ from mindtorch.backends.cpu.common.summing import (
     doubtful,
     recentred,
 )
-from mindtorch.backends.cpu.compiled.choice import RowLoop
+from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop
 from mindtorch.iterator import check_result_dtype, reduced_dims, reduced_shape
 from mindtorch.iterator.constants import kept_constant
 
@@ -100,7 +100,7 @@ _SQUARED_DEVIATION = RowLoop("squared_deviation")
 
 def _squared_deviation(values: Array, dims: tuple[int, ...]) -> Array:
     """The sums of the squares of the distances from the mean, in the order of the result."""
-    if (found := reduced_by(_SQUARED_DEVIATION, values, dims, False, shortest=1)) is not None:
+    if IS_ON and (found := reduced_by(_SQUARED_DEVIATION, values, dims, False, shortest=1)) is not None:
         return found
     if dims == (values.ndim - 1,) and can_add_up_directly(values):
         return _of_rows(values.reshape(-1, values.shape[-1]))
