@@ -29,7 +29,7 @@ from mindtorch.fx._dtype_abbrs import dtype_abbrs
 from mindtorch.fx._names import is_from_torch
 from mindtorch.fx._stack_lines import parse_stack_trace
 from mindtorch.fx._tensor_metadata import TensorMetadata
-from mindtorch.fx.node import Node, _get_qualified_name, _type_repr
+from mindtorch.fx.node import Node, _get_qualified_name, _type_repr, is_named_tuple
 from mindtorch.fx.tensor_type import TensorType
 
 # `typing.List[int]` and its kin, which are not written as `list[int]`.
@@ -345,7 +345,7 @@ class _Writer:
         """An argument as an expression."""
         if isinstance(arg, Node):
             return repr(arg)
-        if isinstance(arg, tuple) and hasattr(arg, "_fields"):
+        if is_named_tuple(arg):
             return f"{self.add_global(_get_qualified_name(type(arg)), type(arg))}{tuple(arg)!r}"
         if isinstance(arg, OpOverload):
             return self.add_global(_get_qualified_name(arg), arg)

@@ -26,7 +26,7 @@ from mindtorch.fx._lazy_graph_module import _make_graph_module
 from mindtorch.fx._tracer_class import register_default_tracer
 from mindtorch.fx.graph import Graph
 from mindtorch.fx.graph_module import GraphModule
-from mindtorch.fx.node import Argument, base_types, map_aggregate
+from mindtorch.fx.node import Argument, base_types, is_named_tuple, map_aggregate
 from mindtorch.fx.proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
@@ -167,7 +167,7 @@ class Tracer(TracerBase):
             name = _name_of(a, members)
             if name is not None:
                 return self.create_node("get_attr", name, (), {})
-        if isinstance(a, tuple) and hasattr(a, "_fields"):
+        if is_named_tuple(a):
             return self.create_node("call_function", type(a), tuple([self.create_arg(each) for each in a]), {})
         if isinstance(a, (Tensor, TreeSpec)):
             return self.create_node("get_attr", self._constant_name(a), (), {})

@@ -10,6 +10,7 @@ from mindtorch._core.device import device
 from mindtorch._core.dtype import dtype
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
+from mindtorch._core.named_result import NamedResult
 from mindtorch._core.tensor import Tensor
 from mindtorch._functions.checks import _assert, _assert_async
 from mindtorch._functions.inspection import typename
@@ -87,10 +88,15 @@ def map_aggregate(a: ArgumentT, fn: Callable[[Any], Any]) -> ArgumentT:
     return _mapped(a, fn)
 
 
+def is_named_tuple(value: object) -> bool:
+    """Whether a value is a named tuple of a program; results of ops count as plain ones."""
+    return isinstance(value, tuple) and hasattr(value, "_fields") and not isinstance(value, NamedResult)
+
+
 def _mapped(value: object, fn: Callable[[Any], Any]) -> Any:
     if isinstance(value, tuple):
         values = [_mapped(each, fn) for each in value]
-        return type(value)(*values) if hasattr(value, "_fields") else tuple(values)
+        return type(value)(*values) if is_named_tuple(value) else tuple(values)
     if isinstance(value, list):
         return immutable_list([_mapped(each, fn) for each in value])
     if isinstance(value, dict):

@@ -21,7 +21,7 @@ from mindtorch.fx import traceback as fx_traceback
 from mindtorch.fx._codegen import magic_methods, reflectable_magic_methods
 from mindtorch.fx._compatibility import compatibility
 from mindtorch.fx.graph import Graph
-from mindtorch.fx.node import Argument, Node, Target, base_types, map_arg
+from mindtorch.fx.node import Argument, Node, Target, base_types, is_named_tuple, map_arg
 from mindtorch.fx.operator_schemas import check_for_mutable_operation
 from mindtorch.nn.parameter import Parameter
 from mindtorch.overrides import is_tensor_method_or_property
@@ -161,7 +161,7 @@ class TracerBase:
             return a.__fx_create_arg__(self)
         if isinstance(a, tuple):
             values = [self.create_arg(each) for each in a]
-            return type(a)(*values) if hasattr(a, "_fields") else type(a)(values)
+            return type(a)(*values) if is_named_tuple(a) else type(a)(values)
         if isinstance(a, list):
             return [self.create_arg(each) for each in a]
         if isinstance(a, dict):
