@@ -12,6 +12,8 @@ from ..diff.compare import compare
 from ..diff.formats import FORMATS
 from ..diff.formats.text import render_for_people
 from ..diff.report import Report
+from ..diff.run.checkouts import CannotRun
+from ..diff.run.comparison import with_run
 from ..diff.state import State
 from ..diff.states import (
     UnreadableState,
@@ -23,6 +25,10 @@ from ..diff.states import (
 )
 
 HELP = "compare the operators of two states: what breaks for callers, gradients, saved memory and backends"
+_RUN = (
+    "run both states, each from a checkout in a temporary folder, on samples of the ops that the change reaches; "
+    "without it nothing of either state is executed"
+)
 _STATE = "a git revision, a folder, or the snapshot of a release (v0.1.0, or its file)"
 
 
@@ -32,9 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("base", nargs="?", metavar="BASE", help=base)
     parser.add_argument("head", nargs="?", metavar="HEAD", help="the same; default: the working tree")
     parser.add_argument("--release", action="store_true", help="compare with the last release: BASE is not given")
+    parser.add_argument("--run", dest="run_both", action="store_true", help=_RUN)
     parser.add_argument("--all", action="store_true", help="show long lists of harmless changes, too")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print the report (default: text)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report to a file")
+    also = "write the report in another format as well: --also html=report.html; may be given several times"
+    parser.add_argument("--also", action="append", default=[], metavar="FORMAT=FILE", type=_format_and_file, help=also)
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text")
     parser.add_argument("--strict-forward", action="store_true", help="exit with 1 when the verdict is forward-only")
 
@@ -47,7 +56,23 @@ def run(options: argparse.Namespace, root: Path) -> int:
         print(error, file=sys.stderr)
         return 3
     report = compare(base, head, date.today())
-    return report.exit_code(options.strict_forward) if _write(_rendered(report, options), options.output) else 3
+    if options.run_both:
+        try:
+            report = with_run(report, base, head, root, date.today())
+        except CannotRun as error:
+            print(error, file=sys.stderr)
+            return 3
+    written = [_write(FORMATS[name](report), path) for name, path in options.also]
+    if not _write(_rendered(report, options), options.output) or not all(written):
+        return 3
+    return report.exit_code(options.strict_forward)
+
+
+def _format_and_file(text: str) -> tuple[str, Path]:
+    name, separator, path = text.partition("=")
+    if name not in FORMATS or not separator or not path:
+        raise argparse.ArgumentTypeError(f"'{text}' is no format and file: {', '.join(FORMATS)}, such as html=x.html")
+    return name, Path(path)
 
 
 def _base(options: argparse.Namespace, root: Path) -> State:

@@ -203,7 +203,8 @@ class _Comparison:
         place = Location(each.file, max(definition.node.lineno, 1), 1)
         module = self._module(each.file)
         message = f"{_of(area, names, module)}; {_runs(reached, public)}"
-        finding = Finding(RULES[area.rule], module, message, location=place)
+        ops = tuple(op.name for op in reached.ops)
+        finding = Finding(RULES[area.rule], module, message, location=place, ops=ops, is_public=bool(public) or not ops)
         self._found.changes.append(OpChange(module, "", None, None, (finding,)))
 
     def _public(self, reached: Reached, each: _File, names: Sequence[str]) -> list[str]:
@@ -226,7 +227,10 @@ class _Comparison:
             does = "the generated files are the same, so far: they may not be up to date"
         self._found.ops.update(op.name for op in reached.ops)
         message = f"the generator has changed ({named}), which writes the code of every op; {does}"
-        finding = Finding(RULES[GENERATOR.rule], "codegen", message, location=Location(files[0], 1, 1))
+        where = Location(files[0], 1, 1) if files[0] in self._new else None
+        finding = Finding(
+            RULES[GENERATOR.rule], "codegen", message, location=where, ops=tuple(op.name for op in reached.ops)
+        )
         self._found.changes.append(OpChange("codegen", "", None, None, (finding,)))
 
 

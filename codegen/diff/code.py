@@ -44,6 +44,7 @@ class CodeChanges:
 def code_changes(old: Model | None, new: Model | None) -> CodeChanges:
     """What changed for the ops that both states have. A snapshot has no code."""
     changes = CodeChanges()
+    changes.places.update(_excused(old, new) if old and new else ())
     places = [*_changed(old, new)] if old and new else []
     if not old or not new or not places:
         return changes
@@ -74,7 +75,9 @@ def _of_one(place: Place, use: Use, op: Op, model: Model) -> Finding:
 def _of_several(place: Place, use: Use, ops: list[Op], model: Model) -> OpChange:
     name = f"{place.name}()"
     message = f"`{place.name}` has changed, which {use.many} of {len(ops)} ops use: {_listed(ops)}"
-    return OpChange(name, "", None, None, (Finding(RULES[use.rule], name, message, location=_location(place, model)),))
+    names = tuple(op.name for op in ops)
+    finding = Finding(RULES[use.rule], name, message, location=_location(place, model), ops=names)
+    return OpChange(name, "", None, None, (finding,))
 
 
 def _listed(ops: list[Op]) -> str:
@@ -103,6 +106,13 @@ def _users(places: Iterable[Place], old: Model, new: Model) -> dict[Place, _User
             if start in reached and op not in (found := users.setdefault(place, {}).setdefault(use, [])):
                 found.append(op)
     return users
+
+
+def _excused(old: Model, new: Model) -> Iterator[Place]:
+    """What ops with other arguments run: it has to change with them."""
+    for op in new.ops.values():
+        if op.name in old.ops and str(old.ops[op.name].schema) != str(op.schema):
+            yield from (place for use, place in named_by(op, new) if use is not FORMULAS)
 
 
 def _may_stay(use: Use, old: Op, new: Op) -> bool:

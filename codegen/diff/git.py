@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 _SUFFIXES = (".py", ".yaml", ".toml", ".jinja", ".md")
@@ -70,10 +70,29 @@ def _fork_from(root: Path, branch: str, head: str) -> tuple[str, str] | None:
 
 def write_revision(root: Path, revision: str, folder: Path) -> None:
     """Write what the generator reads, as it was in ``revision`` at and below ``root``, to an empty folder."""
+    _write(root, _listed(root, _known_tree(root, revision), _SUFFIXES), folder)
+
+
+def write_whole_revision(root: Path, revision: str, folder: Path) -> None:
+    """Write all files of a revision, at and below ``root``, to an empty folder: to run it there."""
+    _write(root, _listed(root, _known_tree(root, revision), ""), folder)
+
+
+def files_of_tree(root: Path) -> list[str]:
+    """The files that git knows below ``root``, and new ones that it does not ignore."""
+    names = _output(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split(b"\0")
+    return [os.fsdecode(name) for name in names if name]
+
+
+def _known_tree(root: Path, revision: str) -> str:
     tree = _tree(root, revision)
     if tree is None:
         raise GitError(f"there is no revision '{revision}'")
-    files = dict(_listed(root, tree))
+    return tree
+
+
+def _write(root: Path, listed: Iterable[tuple[str, str]], folder: Path) -> None:
+    files = dict(listed)
     for path, content in zip(files, _contents(root, list(files.values()))):
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -85,13 +104,13 @@ def _tree(root: Path, revision: str) -> str | None:
     return _line(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}") or None
 
 
-def _listed(root: Path, tree: str) -> Iterator[tuple[str, str]]:
-    """Paths below ``root`` and ids of the ordinary files that the generator may read."""
+def _listed(root: Path, tree: str, suffixes: str | tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Paths below ``root`` and ids of the ordinary files whose names end so."""
     for entry in _output(root, "ls-tree", "-r", "-z", tree).split(b"\0")[:-1]:
         facts, _, name = entry.partition(b"\t")
         mode, _, identity = facts.decode().split(" ")
         path = os.fsdecode(name)
-        if mode.startswith("100") and path.endswith(_SUFFIXES) and ".." not in PurePosixPath(path).parts:
+        if mode.startswith("100") and path.endswith(suffixes) and ".." not in PurePosixPath(path).parts:
             yield path, identity
 
 

@@ -13,6 +13,7 @@ python -m codegen diff --release     # ... with the last release, which is what 
 python -m codegen diff next          # ... with where it leaves the branch `next`; what came to that since is left out
 python -m codegen diff v0.1.0        # ... with a revision
 python -m codegen diff v0.1.0 HEAD   # one state with another
+python -m codegen diff main --run    # ... and run both on samples of the ops that the change reaches
 ```
 
 compares two states of `ops.yaml`, `derivatives.yaml` and everything that is written by hand: kernels, functions,
@@ -25,13 +26,14 @@ out: revisions are read from git's objects.
 |---|---|---|
 | `breaking` | something that worked stops working, or gives another result | 1 |
 | `forward-only` | what is written for the new version may not run on the old one | 2; with `--strict-forward` 1 |
-| `unproven` | what is computed may differ, which its text does not tell: tests do | 0 |
+| `unproven` | what is computed may differ, which its text does not tell: tests do, or `--run` | 0 |
 | `compatible` | everything that worked works as before | 0 |
 | `text` | nothing that runs can tell the difference | 0 |
 
 Exit status 3: a state cannot be read. `--format` is `text`, `markdown` (a comment on a pull request), `json`
-(`schemas/diff.schema.json` describes it), `html` (a page to review with) or `github` (annotations); `--output` names
-a file to write to. Of many harmless changes, such as added ops, the text has the first few; `--all` shows them all.
+(`schemas/diff.schema.json` describes it), `html` (a page to review with) or `github` (annotations); `--output` names a
+file to write to, and `--also html=FILE` writes another format of the same comparison. Of many harmless changes, such
+as added ops, the text has the first few; `--all` shows them all.
 
 Calls in the reports are those of the op itself. A function of `nn.functional`, or a method, that is written by hand
 under the name of an op has arguments and defaults of its own: where it is the only way to the op, the call is that of
@@ -59,7 +61,21 @@ dispatcher, is said to reach every op, and the engine every op with a gradient. 
 what the generated functions newly do, from the generated files of both states. Tests, samples and pages that are gone,
 and tests that are skipped, are findings too (`Q` rules).
 
-Both states are read with `ast` and never run: nothing of a pull request is executed.
+Both states are read with `ast` and not run: without `--run`, nothing of a pull request is executed.
+
+## What a run shows
+`--run` writes both states to a temporary folder, each with its own library, and runs each in a process of its own,
+never from the tree that people work in; where `ops.yaml`, `derivatives.yaml` or the generator differ, HEAD's own
+generator writes its generated files first. **This executes the code of the pull request**: do it where you would run
+its tests. The GitHub workflow does, with no right but to read.
+
+The ops are those that the findings name and those that changed code reaches; the report says which, and which have no
+samples. All their samples are run on both sides, in all dtypes if the ops are few: errors, values, dtypes, shapes,
+strides, what results share memory with, gradients, and how much is kept until backward. Where a formula changed,
+gradients are held against differences of values, which tells which of two is right. Speed is measured in turn and has
+to differ three times in a row before it is reported; memory is the most that a call has at a time. What differs from
+call to call, such as memory that is not initialised, is left out. A finding that was `unproven` is `compatible` when
+all ops that it reaches have been run and gave the same.
 
 ## Breaks that are wanted
 `schemas/allowed.yaml` lists them:

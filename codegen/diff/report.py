@@ -24,6 +24,7 @@ Topic = Literal[
     "function",
     "code",
     "test",
+    "run",
 ]
 
 
@@ -87,6 +88,9 @@ class Finding:
     ``old new``   the schema, formula or value before and after; None where there is none
     ``location``  the line to look at: in HEAD, or in BASE for what was removed; None for a release snapshot
     ``allowance`` the entry of the allow-list that covers it
+    ``ops``       the ops that come to run changed code, where these are others than ``op``
+    ``is_public`` whether functions written by hand run it as well, which have no samples
+    ``is_proven`` whether a run of both states gave the same for all of these ops
     """
 
     rule: Rule
@@ -98,11 +102,15 @@ class Finding:
     new: Marked | None = None
     location: Location | None = None
     allowance: Allowance | None = None
+    ops: tuple[str, ...] = ()
+    is_public: bool = False
+    is_proven: bool = False
 
     @property
     def verdict(self) -> Verdict:
-        """The rule's, unless the allow-list covers the finding."""
-        return min(self.rule.verdict, Verdict.compatible) if self.allowance else self.rule.verdict
+        """The rule's, unless the allow-list covers the finding, or a run has shown that nothing differs."""
+        is_settled = self.allowance is not None or self.is_proven
+        return min(self.rule.verdict, Verdict.compatible) if is_settled else self.rule.verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 docs/compatibility.md is printed from this table. A code keeps its meaning for ever; the letter is the subject:
 S schema, P Python callers, D derivatives, M memory, V views and in-place writes, T dtypes, H shapes, B backends,
-G tags, N nodes, F functions and classes written by hand, C their code, Q tests and docs.
+G tags, N nodes, F functions and classes written by hand, C their code, Q tests and docs,
+R what a run of both states shows.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _TOPICS: dict[str, Topic] = {
     "F": "function",
     "C": "code",
     "Q": "test",
+    "R": "run",
 }
 _ONLY_FORWARD = "nothing, unless new programs have to run on the old version"
 _BREAKING, _FORWARD, _UNPROVEN = Verdict.breaking, Verdict.forward_only, Verdict.unproven
@@ -142,7 +144,12 @@ _GRADIENT = (
     _rule("D050", _UNPROVEN, "the code that formulas use changes: gradients may differ"),
 )
 _MEMORY = (
-    _rule("M001", _FINE, "a tensor is now kept until backward", "use the result, or `.shape` and the like"),
+    _rule(
+        "M001",
+        _BREAKING,
+        "a tensor is now kept until backward: a write to it before that raises an error",
+        "use the result, or `.shape` and the like",
+    ),
     _rule("M002", _FINE, "a tensor is no longer kept until backward"),
     _rule("M003", _FINE, "a small value is now kept until backward"),
     _rule("M004", _FINE, "a small value is no longer kept until backward"),
@@ -233,6 +240,27 @@ _TEST = (
     _rule("Q004", _FINE, "documentation is gone", "keep the docstring or the page"),
     _rule("Q005", _FINE, "the samples of an op change: tests may see less"),
 )
+_RUN = (
+    _rule("R001", _BREAKING, "a call raises an error that did not", "mend the code that the report names"),
+    _rule("R002", _FINE, "a call no longer raises an error"),
+    _rule("R003", _FINE, "a call raises another error"),
+    _rule("R010", _BREAKING, "values differ", "compute what was computed, or announce the change"),
+    _rule("R011", _BREAKING, "results have another dtype", "keep the dtype"),
+    _rule("R012", _BREAKING, "results have another shape", "keep the shape"),
+    _rule("R013", _BREAKING, "results have other strides", "keep the strides: callers take views by them"),
+    _rule("R014", _BREAKING, "results share memory with other tensors", "keep what is a view, and what is a copy"),
+    _rule("R020", _BREAKING, "gradients differ", "keep the gradient, or say which of both is right"),
+    _rule("R021", _BREAKING, "a gradient is gone, or raises an error", "keep the gradient"),
+    _rule("R022", _FINE, "gradients have other strides"),
+    _rule("R023", _FINE, "a wrong gradient is mended"),
+    _rule("R030", _FINE, "a call keeps more memory until backward", "save the result, or less of the inputs"),
+    _rule("R031", _FINE, "a call keeps less memory until backward"),
+    _rule("R040", _FINE, "a call is slower", "measure what takes the time: `make bench-ops`"),
+    _rule("R041", _FINE, "a call is faster"),
+    _rule("R042", _FINE, "a call takes more memory at its peak", "compute in place, or in blocks"),
+    _rule("R043", _FINE, "a call takes less memory at its peak"),
+    _rule("R050", _BREAKING, "a state cannot be run", "mend what the message names"),
+)
 
 SECTIONS: dict[str, tuple[Rule, ...]] = {
     "Schemas": _SCHEMA,
@@ -248,5 +276,6 @@ SECTIONS: dict[str, tuple[Rule, ...]] = {
     "Functions and classes written by hand": _FUNCTION,
     "Code": _CODE,
     "Tests and documentation": _TEST,
+    "What a run shows": _RUN,
 }
 RULES: dict[str, Rule] = {rule.code: rule for rules in SECTIONS.values() for rule in rules}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..errors import Diagnostic
 from ..model import FunctionSchema, Model, Op
@@ -23,6 +24,7 @@ class AllowList:
 class State:
     """``model`` is None for a snapshot, which has only schemas. ``is_release``: users have this state.
 
+    ``revision`` and ``folder`` are where it is checked out from, if it is run: with neither, it is the working tree.
     ``files`` are the texts of what is written by hand, and of tests and pages; a snapshot has none.
     """
 
@@ -32,6 +34,8 @@ class State:
     allow_list: AllowList = AllowList()
     is_release: bool = False
     files: Files = field(default_factory=dict)
+    revision: str | None = None
+    folder: Path | None = None
 
     def op(self, name: str) -> Op | None:
         return self.model.ops.get(name) if self.model else None

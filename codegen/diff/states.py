@@ -66,7 +66,7 @@ def _read(root: Path, name: str) -> State:
         raise UnreadableState("the name of a state is empty")
     path, snapshot = Path(name), snapshot_path(_schema_folder(root), name.removeprefix("v"))
     if _is_project(path):
-        return _folder(path, name)
+        return replace(_folder(path, name), folder=path)
     if _has_revision(root, name):
         return _revision(root, name, is_release=isfile(snapshot))
     for file in (path, snapshot):
@@ -116,7 +116,7 @@ def _folder(root: Path, name: str, is_release: bool = False) -> State:
 def _revision(root: Path, name: str, is_release: bool) -> State:
     with TemporaryDirectory(prefix="mindtorch-diff-") as folder:
         write_revision(root, name, Path(folder))
-        return _folder(Path(folder), name, is_release)
+        return replace(_folder(Path(folder), name, is_release), revision=name)
 
 
 def _located(name: str, read: Callable[[], _T]) -> _T:

@@ -282,7 +282,7 @@ OTHER_CASES = (
         "now keeps the input `self` until backward, for the gradient of `self`",
         caller="`x` stays in memory until backward, and a write to it before that makes `backward()` raise an error",
         edits=((SELECT, "  self: multiply(grad, self, index)\n"),),
-        reported=("select.int D012 M001",),
+        reported=("select.int M001 D012",),
     ),
     DiffCase(
         "M002",

@@ -232,7 +232,7 @@ def check(value, schema, place="report"):
             check(item, schema["items"], f"{place}[]")
 
 
-TYPES = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
 KNOWN = set(
     "$schema title type properties required items anyOf enum const pattern format minimum minItems maxItems".split()
 )

@@ -24,13 +24,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_rule_has_a_case():
-    assert {case.code for case in CASES} == RULES.keys()
+    of_a_run = {code for code in RULES if code.startswith("R")}  # test_diff_run.py has theirs
+    assert {case.code for case in CASES} == RULES.keys() - of_a_run
     names = [case.name for case in CASES]
     assert len(set(names)) == len(names)
 
 
 def test_codes_and_topics_agree():
-    assert all(re.fullmatch(r"[SPDMVTHBGNFCQ]\d\d\d", code) for code in RULES)
+    assert all(re.fullmatch(r"[SPDMVTHBGNFCQR]\d\d\d", code) for code in RULES)
     assert len({(rule.code[0], rule.topic) for rule in RULES.values()}) == len(SECTIONS)
     codes = [rule.code for rules in SECTIONS.values() for rule in rules]
     assert len(set(codes)) == len(codes)

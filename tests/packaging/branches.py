@@ -94,7 +94,7 @@ BRANCHES = [
     Branch("return-a-copy", RETURN_COPY, "breaking", 1, (("diagonal", "V002"),), ("view",)),
     Branch("lose-a-kernel", (change(REDUCTION, "def cumsum(", "def _cumsum("),), "breaking", 1, (("cumsum", "B001"),)),
     Branch("drop-a-formula", (without_entry(DERIVATIVES, "log2("),), "breaking", 1, (("log2", "D002"),)),
-    Branch("keep-an-input", KEEP_INPUT, "compatible", 0, (("tanh", "M001"), ("tanh", "D012")), ("self",)),
+    Branch("keep-an-input", KEEP_INPUT, "breaking", 1, (("tanh", "M001"), ("tanh", "D012")), ("self",)),
     Branch("remove-an-op", REMOVE_OP, "breaking", 1, (("roll", "S001"),)),
     Branch("rename-an-op", change_schema(f": {ROLL}", f": rolls{ROLL[4:]}"), "breaking", 1, (("roll", "S003"),)),
     Branch("lose-a-method", LOSE_METHOD, "breaking", 1, (("roll", "P022"),)),

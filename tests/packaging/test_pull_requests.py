@@ -132,7 +132,7 @@ def test_every_format_says_it(output, branch, form):
         assert word in text
 
 
-HEADLINES = {"breaking": "❌", "forward-only": "⚠️", "compatible": "✅", "text": "✅"}
+HEADLINES = {"breaking": "❌", "forward-only": "⚠️", "unproven": "🔍", "compatible": "✅", "text": "✅"}
 
 
 @each_branch
@@ -147,7 +147,13 @@ def test_the_comment(output, branch):
     )
 
 
-LEVELS = {"breaking": {"error"}, "forward-only": {"warning"}, "compatible": {"notice"}, "text": {"notice"}}
+LEVELS = {
+    "breaking": {"error"},
+    "forward-only": {"warning"},
+    "unproven": {"warning"},
+    "compatible": {"notice"},
+    "text": {"notice"},
+}
 
 
 @each_branch

@@ -57,6 +57,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "new": _marked(finding.new),
         "location": _location(finding.location),
         "allowance": _allowance(finding.allowance),
+        "ops": list(finding.ops),
+        "is_public": finding.is_public,
+        "is_proven": finding.is_proven,
     }
 
 
@@ -113,6 +116,9 @@ _FINDING = _object(
     new=_or_null(_MARKED),
     location=_or_null(_LOCATION),
     allowance=_or_null(_object(reason=_TEXT, expires={"type": "string", "format": "date"}, location=_LOCATION)),
+    ops=_list(_TEXT),
+    is_public={"type": "boolean"},
+    is_proven={"type": "boolean"},
 )
 _CHANGE = _object(
     op=_TEXT,
