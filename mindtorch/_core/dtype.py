@@ -198,7 +198,7 @@ class finfo:
 
 @cache
 def _limits_of(type: dtype) -> dict[str, Any]:
-    limits = ml_dtypes.finfo(type._name if isinstance(type, NameOnly) else type.numpy)
+    limits = ml_dtypes.finfo(type._name if isinstance(type, NameOnly) else type.numpy)  # type: ignore[no-untyped-call]
     numbers = ("eps", "max", "min", "tiny", "smallest_normal")
     found = {name: np.float64(getattr(limits, name)).item() for name in numbers}
     return {"bits": limits.bits, "dtype": type._name, "resolution": 10.0**-limits.precision, **found}

@@ -18,7 +18,8 @@ class NamedResult(tuple[Any, ...]):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._fields = cls.__match_args__ = tuple(cls.__annotations__)
+        cls._fields = tuple(cls.__annotations__)
+        cls.__match_args__ = cls._fields  # type: ignore[attr-defined, misc]
         package = cls.__module__.partition(".")[0]
         cls._shown_name = f"{'torch' if package == 'mindtorch' else package}.return_types.{cls.__name__}"
         cls.n_fields = cls.n_sequence_fields = len(cls._fields)

@@ -29,8 +29,15 @@ COMPLEX = (CFLOAT, CDOUBLE)
 UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
 
 _KIND = {BOOL: 0} | dict.fromkeys(INTEGRAL + UNSIGNED, 1) | dict.fromkeys(FLOATING, 2) | dict.fromkeys(COMPLEX, 3)
-_COMPLEX_OF = {HALF: CFLOAT, BFLOAT16: CFLOAT, FLOAT: CFLOAT, DOUBLE: CDOUBLE, CFLOAT: CFLOAT, CDOUBLE: CDOUBLE}
-_REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
+_COMPLEX_OF: dict[Any, NumpyDtype] = {
+    HALF: CFLOAT,
+    BFLOAT16: CFLOAT,
+    FLOAT: CFLOAT,
+    DOUBLE: CDOUBLE,
+    CFLOAT: CFLOAT,
+    CDOUBLE: CDOUBLE,
+}
+_REAL_OF: dict[Any, NumpyDtype] = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
 
 
 # -------------------- two dtypes --------------------

@@ -141,7 +141,7 @@ class _Arena(threading.local):
     own, so that a small one never keeps a large one's memory.
     """
 
-    mapping: Callable[[], Mapping | None] = lambda self: None
+    mapping: Callable[[], Mapping | None] = lambda self: None  # type: ignore[misc, assignment]
     process = used = 0
 
     def root(self, nbytes: int) -> np.ndarray:

@@ -61,7 +61,7 @@ class UntypedStorage:
     def filename(self) -> str | None:
         """The file that the memory is mapped from."""
         mapping = mapping_of(self._root)
-        return mapping and mapping.filename
+        return None if mapping is None else mapping.filename
 
     def nbytes(self) -> int:
         return self.memory.nbytes

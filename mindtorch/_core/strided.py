@@ -19,7 +19,7 @@ Array = np.ndarray
 _BYTES = np.dtype(np.uint8)
 
 # bfloat16 has no buffer format; as integers of the same size its arrays do.
-_EXPORTED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
+_EXPORTED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
 _RANKS = {channels_last: 4, channels_last_3d: 5}
 
 

@@ -369,7 +369,7 @@ def make_objects_with(new: Callable[[type], Any]) -> None:
     """Have `new(cls)` make the objects of all tensors from now on: how transforms get to know the tensors that a
     function makes."""
     global _new
-    _new = new
+    _new = new  # type: ignore[assignment]
 
 
 def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
@@ -378,7 +378,7 @@ def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     Without elements, or where memory has gaps or several elements at one place, it has an array of its own: kernels
     refuse to write to what they read, if it is the same array, but of two tensors they see it in dense memory only.
     """
-    alias = _new(cls)
+    alias: Any = _new(cls)
     array = tensor._mt_array
     is_same = tensor._mt_kind or type(array) is not _Array or (array.size and geometry.is_dense(array))
     alias._mt_array = array if is_same else array.view()
@@ -473,7 +473,7 @@ def view_outputs(
         own.output_nr = output_nr
         if node is not None:
             own.edge = edge_to(node, output_nr)
-            own.version = view._mt_version[0]
+            own.version = view._mt_version[0]  # type: ignore[index]
     return views
 
 

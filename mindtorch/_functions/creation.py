@@ -222,7 +222,7 @@ def _warn_copy(call: str) -> None:
 class CreationMethods:
     """The method that makes a tensor like another one, from data."""
 
-    def new_tensor(
+    def new_tensor(  # type: ignore[misc]
         self: Tensor,
         data: Any,
         *,

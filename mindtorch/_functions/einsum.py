@@ -55,7 +55,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         if dims > min(a.ndim, b.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        first, second = range(-dims, 0), range(dims)
+        first: Sequence[int] = range(-dims, 0)
+        second: Sequence[int] = range(dims)
     else:
         first, second = (([each] if isinstance(each, int) else each) for each in dims)
     return ops.tensordot(a, b, tuple(first), tuple(second), out=out)

@@ -37,8 +37,8 @@ def histogramdd(
     if input.ndim < 2:
         raise RuntimeError(f"{NAME}: input tensor should have at least 2 dimensions")
     dims = input.shape[-1]
-    counts = [bins] * dims if isinstance(bins, int) else list(bins)
-    options = {"weight": weight, "density": density}
+    counts: list[Any] = [bins] * dims if isinstance(bins, int) else list(bins)
+    options: dict[str, Any] = {"weight": weight, "density": density}
     if counts and isinstance(counts[0], Tensor):
         _check_edges(input, counts)
         check_counts([edge.numel() - 1 for edge in counts])

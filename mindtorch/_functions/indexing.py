@@ -66,12 +66,13 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         return
     if not isinstance(value, Tensor):
         value = _number(tensor, value)
+    no_indices: list[Tensor | None] = []
     if index is False:
         return
     if index is None or index is True:
-        view, indices = tensor.unsqueeze(0), []
+        view, indices = tensor.unsqueeze(0), no_indices
     elif index is Ellipsis:
-        view, indices = tensor, []
+        view, indices = tensor, no_indices
     else:
         view, indices = _view_and_indices(tensor, index)
     if indices:
@@ -137,7 +138,7 @@ def _apply(view: Tensor, dim: int, part: Any, place: int) -> tuple[Tensor, Tenso
     if is_sample and found.ndim == 0 and found._mt_array.dtype == bool and is_inside_of_samples(found):
         raise errors.number_of_samples()
     if found.ndim == 0 and found._mt_array.dtype.kind in "iub" and not is_sample:
-        number = found.item()
+        number: Any = found.item()
         if found.dtype.itemsize == 1:  # bool and uint8 are masks
             return view.unsqueeze(dim), _flag_index(bool(number))
         return _select(view, dim, number, place), None
@@ -287,7 +288,8 @@ def _write_unseen(tensor: Tensor, index: Any, value: Any) -> bool:
     if not array.flags.c_contiguous or not _PLAIN.issuperset(map(type, parts)) or len(parts) > array.ndim:
         return False
     try:
-        target = array[(*parts, ...)]
+        place = (*parts, ...)
+        target = array[place]
     except (IndexError, TypeError, ValueError):
         return False
     if type(value) is Tensor:

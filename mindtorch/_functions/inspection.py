@@ -119,7 +119,7 @@ def is_distributed(input: Tensor) -> bool:
 def typename(obj: Any) -> str:
     """The name of a class or function, else of the object's type, with its module; of a tensor the legacy name."""
     if isinstance(obj, Tensor):
-        return obj.type()  # type: ignore[attr-defined]
+        return obj.type()
     name = getattr(type(obj), "torch_name", None)
     if name is not None:
         return name

@@ -32,7 +32,7 @@ def norm(
 def _norm(input: Any, p: float | str | None, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Tensor:
     if isinstance(p, str) and p != "fro":
         return ops.linalg_norm(input, p, dim, keepdim, dtype=dtype)
-    order = 2 if p is None or p == "fro" else p
+    order: Any = 2 if p is None or p == "fro" else p
     return ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
 
 

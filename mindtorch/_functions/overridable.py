@@ -14,7 +14,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from mindtorch._core import state
-from mindtorch._core.tensor import Tensor, load_methods, read_only
+from mindtorch._core.tensor import Tensor, load_methods, read_only  # type: ignore[attr-defined]
 from mindtorch._support.own_names import is_own
 from mindtorch.dispatch.families import load_families
 from mindtorch.dispatch.shown_signature import whole_signature

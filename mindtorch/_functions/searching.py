@@ -90,7 +90,8 @@ def unique(
     if dim is not None:
         return _unique_slices(input, return_inverse, return_counts, dim)
     if has_bare_array(input) and (input._mt_array.dtype.kind in "biu" or input._mt_array.dtype in (FLOAT, DOUBLE)):
-        found = _unique_of_array(input._mt_array, return_inverse, return_counts)
+        found: Any = _unique_of_array(input._mt_array, return_inverse, return_counts)
+        counted: list[Any]
         distinct, *counted = [None if each is None else wrap(each) for each in found]
         results = [_with_node(distinct, Unique2Backward0, input), *[each for each in counted if each is not None]]
         return tuple(results) if counted != [None, None] else results[0]

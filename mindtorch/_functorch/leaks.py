@@ -133,7 +133,7 @@ class GraphOver:
             leaf = wrap(node.array)
             autograd_meta(leaf).left = Left(self, edge_to(node))
         end = AccumulateGrad(leaf)
-        end.meta = LeafOver(leaf)
+        end.meta = LeafOver(leaf)  # type: ignore[assignment]
         return end
 
     def _copied(self, node: Any, made: dict) -> Any:
@@ -315,7 +315,7 @@ def _ways(starts: set, graph: GraphOver, inputs: set, own: OwnTensors, is_outsid
     return inside, outside
 
 
-def _history(starts: set, behind: Callable[[Any], Iterable]) -> tuple[list, list]:
+def _history(starts: set, behind: Callable[[Any], set]) -> tuple[list, list]:
     """All nodes behind some, and apart from them the leaves."""
     waiting, seen = list(starts), set(starts)
     nodes: list = []

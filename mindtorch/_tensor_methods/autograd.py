@@ -369,7 +369,8 @@ class HookMethods:
         if meta.hooks is None:
             meta.hooks = OrderedDict()
             edge = edge_of(self) if left is None else left
-            meta.hooks = hooks = OrderedDict()  # a view that was taken again has forgotten the others
+            hooks: OrderedDict[int, Any] = OrderedDict()
+            meta.hooks = hooks  # a view that was taken again has forgotten the others
             if edge and not edge[0].accumulates:
                 edge[0].add_tensor_hooks(edge[1], hooks if left is None else HooksInside(hooks))
         return meta

@@ -3,7 +3,7 @@
 import copyreg
 from collections import OrderedDict
 from copy import deepcopy
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class CopyMethods:
         vars(copy).update(deepcopy(vars(self), memo))
         return copy
 
-    def __reduce_ex__(self: Any, protocol: int) -> tuple:
+    def __reduce_ex__(self: Any, protocol: SupportsIndex) -> tuple:
         _check_not_batched(self)
         function, arguments = _reduced(self)
         state = state_of(self)
@@ -81,7 +81,8 @@ def _reduced(tensor: Any) -> tuple:
 
 def _reduced_dense(tensor: Any) -> tuple:
     dtype, storage = tensor.dtype, tensor.untyped_storage()
-    geometry = (tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, OrderedDict())
+    no_hooks: OrderedDict[int, Any] = OrderedDict()
+    geometry = (tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, no_hooks)
     if has_legacy_storage(dtype) and storage.nbytes() % dtype.itemsize == 0:
         return rebuild_tensor_v2, (typed_view(storage, dtype), *geometry)
     return rebuild_tensor_v3, (typed_view(storage, uint8), *geometry, dtype)
@@ -89,7 +90,7 @@ def _reduced_dense(tensor: Any) -> tuple:
 
 def state_of(tensor: Any) -> Any:
     """What a tensor of a subclass has besides its data: its attributes, and its slots if the class has some."""
-    if type(tensor).__getstate__ is not object.__getstate__:
+    if type(tensor).__getstate__ is not object.__getstate__:  # type: ignore[attr-defined]
         return tensor.__getstate__()
     own = set(copyreg._slotnames(type(tensor))) - set(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
     slots = {name: getattr(tensor, name) for name in sorted(own) if hasattr(tensor, name)}

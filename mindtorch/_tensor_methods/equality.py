@@ -7,7 +7,7 @@ import numpy as np
 
 from mindtorch._core.interop import from_numpy
 from mindtorch._core.tensor import Tensor, extend_tensor
-from mindtorch._generated.ops import comparison
+from mindtorch._generated.ops import comparison  # type: ignore[import-not-found]
 from mindtorch.dispatch.methods import as_operator
 
 
@@ -23,4 +23,4 @@ def _equal_to_array(function: Any, overloads: Any, values: dict[str, Any]) -> An
 class Equality:
     """`x == y`."""
 
-    __eq__: Callable[..., Tensor] = as_operator(comparison.eq, _equal_to_array)
+    __eq__: Callable[..., Tensor] = as_operator(comparison.eq, _equal_to_array)  # type: ignore[assignment]

@@ -4,7 +4,7 @@ from typing import Any
 
 from mindtorch._core.dtype import float32
 from mindtorch._core.layout import sparse_coo, sparse_csr
-from mindtorch._core.tensor import Tensor, extend_tensor, read_only
+from mindtorch._core.tensor import Tensor, extend_tensor, read_only  # type: ignore[attr-defined]
 
 
 @extend_tensor

@@ -31,8 +31,9 @@ from mindtorch._core.typed_storage import TypedStorage
 from mindtorch._functions.creation import as_tensor
 from mindtorch._support import errors
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.conversions import ints_of, is_int
+from mindtorch.dispatch.arguments.conversions import ints_of
 from mindtorch.dispatch.arguments.overload_texts import no_overload
+from mindtorch.dispatch.arguments.types import is_int
 
 Made = TypeVar("Made")
 
@@ -136,7 +137,7 @@ class LegacyMethods:
         # `Tensor(other)` is a copy of any dtype, unlike `FloatTensor(other)`.
         kind = args[0].dtype if len(args) == 1 and isinstance(args[0], Tensor) else state.default_dtype
         result = legacy_tensor(args, named, kind, target)
-        return result if cls is Tensor else alias_of(result, cls)
+        return result if cls is Tensor else alias_of(result, cls)  # type: ignore[return-value]
 
     def new(self: Any, *args: Any, device: Any = None, **named: Any) -> Tensor:
         """A tensor of this one's dtype by the rules of the legacy constructor."""
@@ -190,8 +191,9 @@ class LegacyType(type):
         return legacy_tensor(args, named, cls.dtype, _legacy_device(device, cls.device))
 
     def __instancecheck__(cls, instance: object) -> bool:
-        is_meant = isinstance(instance, Tensor) and instance.dtype is cls.dtype
-        return is_meant and instance.device.type == cls.device.type
+        if not isinstance(instance, Tensor):
+            return False
+        return instance.dtype is cls.dtype and instance.device.type == cls.device.type
 
     def __repr__(cls) -> str:
         return f"<class '{cls.__module__}.{cls.__name__}'>"

@@ -48,7 +48,7 @@ def _check(op: str, tensor: Tensor, others: list[Tensor], names: list[str]) -> N
 def _mapped(tensor: Tensor, others: list[Tensor], function: Callable[..., Any]) -> Tensor:
     array = tensor._mt_array
     given = [each.expand(tensor.shape)._mt_array for each in others]
-    element = _ELEMENT.get(array.dtype.kind, lambda number: math.ldexp(number, 0))  # a float, or TypeError
+    element: Any = _ELEMENT.get(array.dtype.kind, lambda number: math.ldexp(number, 0))  # a float, or TypeError
     for place in np.ndindex(array.shape):
         array[place] = element(function(array[place].item(), *[each[place].item() for each in given]))
     return tensor

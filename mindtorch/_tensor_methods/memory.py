@@ -29,8 +29,9 @@ from mindtorch.autograd._engine.tenants import (
     resized_array,
 )
 from mindtorch.backends.cpu.common.checks import c_name
-from mindtorch.dispatch.arguments.conversions import checked_tensor, ints_of, is_int
+from mindtorch.dispatch.arguments.conversions import checked_tensor, ints_of
 from mindtorch.dispatch.arguments.errors import element_overflow, missing_argument
+from mindtorch.dispatch.arguments.types import is_int
 from mindtorch.dispatch.keys import key_of
 from mindtorch.dispatch.modes.forward_ad import has_tangents, no_forward_rule
 from mindtorch.dispatch.shown_signature import as_called

@@ -1,5 +1,6 @@
 """`Tensor.to` in all its spellings: a device, a dtype, a device and a dtype, or another tensor's."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from mindtorch._core.memory_format import memory_format as MemoryFormat
 from mindtorch._core.tensor import Tensor, extend_tensor
 from mindtorch._support import errors
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.conversions import is_int
-from mindtorch.dispatch.arguments.types import PYTHON_TYPES, is_dtype
+from mindtorch.dispatch.arguments.types import PYTHON_TYPES, is_dtype, is_int
 
 
 @extend_tensor
@@ -41,7 +41,7 @@ def options_of_to(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     if len(args) > _MOST_POSITIONAL:
         raise TypeError(f"to() takes from 0 to {_MOST_POSITIONAL} positional arguments but {len(args)} were given")
     first = args[0] if args else None
-    spelling = _by_device
+    spelling: Callable[..., dict[str, Any]] = _by_device
     if is_dtype(first):
         spelling = _by_dtype
     elif isinstance(first, Tensor) or "tensor" in kwargs:
@@ -57,7 +57,9 @@ def options_of_to(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+def _by_device(
+    device: Any = None, dtype: Any = None, non_blocking: Any = False, copy: Any = False, *, memory_format: Any = None
+) -> dict[str, Any]:
     if not (
         (device is None or isinstance(device, (Device, str)) or is_int(device))
         and (dtype is None or is_dtype(dtype))
@@ -75,16 +77,20 @@ def _by_device(device=None, dtype=None, non_blocking=False, copy=False, *, memor
     }
 
 
-def _by_number(number, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+def _by_number(
+    number: Any, non_blocking: Any = False, copy: Any = False, *, memory_format: Any = None
+) -> dict[str, Any]:
     """A number in the place of a tensor has the dtype that its type stands for."""
     return _by_dtype(type(number), non_blocking, copy, memory_format=memory_format)
 
 
-def _by_dtype(dtype, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+def _by_dtype(dtype: Any, non_blocking: Any = False, copy: Any = False, *, memory_format: Any = None) -> dict[str, Any]:
     return _by_device(None, dtype, non_blocking, copy, memory_format=memory_format)
 
 
-def _by_tensor(tensor, non_blocking=False, copy=False, *, memory_format=None) -> dict[str, Any]:
+def _by_tensor(
+    tensor: Any, non_blocking: Any = False, copy: Any = False, *, memory_format: Any = None
+) -> dict[str, Any]:
     if not isinstance(tensor, Tensor):
         raise TypeError
     return _by_device(tensor.device, tensor.dtype, non_blocking, copy, memory_format=memory_format)

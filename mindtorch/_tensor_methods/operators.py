@@ -17,13 +17,13 @@ from mindtorch.dispatch.modes.captures import itself
 class IndexingMethods:
     """`x[index]` and `repr(x)`."""
 
-    def __getitem__(self, index: Any) -> Tensor:
+    def __getitem__(self: Any, index: Any) -> Tensor:
         return getitem(self, index)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self: Any, index: Any, value: Any) -> None:
         setitem(self, index, value)
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+    def __repr__(self: Any, *, tensor_contents: str | None = None) -> str:
         return printing.tensor_str(self, tensor_contents)
 
 
@@ -48,19 +48,19 @@ class ReflectedMethods:
             return NotImplemented
         return ops.floor_divide(element_beside(other, self), self)
 
-    def __rpow__(self, other: Any) -> Tensor:
+    def __rpow__(self: Any, other: Any) -> Tensor:
         return ops.pow(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rmod__(self, other: Any) -> Tensor:
+    def __rmod__(self: Any, other: Any) -> Tensor:
         return ops.remainder(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rlshift__(self, other: Any) -> Tensor:
+    def __rlshift__(self: Any, other: Any) -> Tensor:
         return ops.bitwise_left_shift(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rrshift__(self, other: Any) -> Tensor:
+    def __rrshift__(self: Any, other: Any) -> Tensor:
         return ops.bitwise_right_shift(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rmatmul__(self, other: Any) -> Tensor:
+    def __rmatmul__(self: Any, other: Any) -> Tensor:
         return ops.matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
     def __invert__(self: Any) -> Tensor:

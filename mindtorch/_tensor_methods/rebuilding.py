@@ -16,7 +16,7 @@ from mindtorch._core.typed_storage import TypedStorage
 from mindtorch._support.lazy import lazy
 from mindtorch._tensor_methods.memory import array_within
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.conversions import is_int
+from mindtorch.dispatch.arguments.types import is_int
 
 _compressed: Any = lazy("mindtorch.backends.sparsecsrcpu.array")
 _coo: Any = lazy("mindtorch.backends.sparsecpu.array")

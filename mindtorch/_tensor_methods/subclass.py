@@ -23,7 +23,7 @@ class SubclassMethods:
 
     @classmethod
     def __init_subclass__(cls, **options: Any) -> None:
-        super(Tensor, cls).__init_subclass__(**options)
+        super(Tensor, cls).__init_subclass__(**options)  # type: ignore[misc]
         if takes_over(cls) and not getattr(cls, "counts_its_objects", False):
             begin()
             state.count_active_mode(1)

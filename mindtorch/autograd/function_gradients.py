@@ -35,7 +35,7 @@ def _levels_over(shape: tuple) -> list[Level]:
 def gradients_of_tensors(node: Any, results: tuple, edges: tuple) -> tuple:
     """The gradients for the edges of a Function's node: those of its arguments that are tensors."""
     results = _one_per_argument(node, results)
-    grads = []
+    grads: list[Any] = []
     for position, (grad, takes_tensor) in enumerate(zip(results, node._takes_tensor, strict=True)):
         if takes_tensor:
             _check(grad, node, edges[len(grads)])

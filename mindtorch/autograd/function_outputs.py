@@ -46,7 +46,7 @@ def _metadata_of(result: Any) -> tuple:
 
 def _belongs_to(result: Any, node: Any) -> bool:
     edge = noted_edge(result) if isinstance(result, Tensor) else None
-    return bool(edge) and edge[0] is node
+    return bool(edge) and edge[0] is node  # type: ignore[index]
 
 
 def _connect(
@@ -103,7 +103,7 @@ def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
     if not is_view(output):
         return output.detach_()
     if not requires_grad_outside(output):  # a view of nothing to the transform, which `forward` may have written
-        output._mt_meta.version = output._mt_version[0]
+        output._mt_meta.version = output._mt_version[0]  # type: ignore[index]
     return output
 
 

@@ -88,8 +88,8 @@ def _run(rule: Callable, args: tuple, level: Level) -> Any:
             f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
             f"{tree_flatten(out_dims)[1]} but output has structure {spec}. {_SEE}"
         )
-    given = {id(new): old for new, old in zip(tree_leaves(whole), tree_leaves(args), strict=True)}
-    samples = [given.get(id(each)) for each in results]  # an argument that is returned is the sample it was
+    sample_of = {id(new): old for new, old in zip(tree_leaves(whole), tree_leaves(args), strict=True)}
+    samples = [sample_of.get(id(each)) for each in results]  # an argument that is returned is the sample it was
     return spec.unflatten(
         [
             _as_sample(value, dim, level) if sample is None else sample

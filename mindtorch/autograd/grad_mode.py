@@ -36,7 +36,7 @@ class ModeContext:
             with again():
                 return function(*args, **kwargs)
 
-        return in_mode
+        return in_mode  # type: ignore[return-value]
 
     def _again(self) -> "ModeContext":
         """A fresh context of the same kind: a decorated function may be called recursively and in several threads."""

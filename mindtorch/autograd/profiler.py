@@ -26,7 +26,7 @@ class profile(_profile):
         self.enabled = enabled
 
     def __enter__(self) -> profile | None:  # type: ignore[override]
-        return super().__enter__() if self.enabled else None
+        return super().__enter__() if self.enabled else None  # type: ignore[return-value]
 
     @property
     def function_events(self) -> EventList:

@@ -95,7 +95,7 @@ def _parameters_of(schema_text: str) -> _Parameters:
 def arguments_in_order(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
     """The arguments of a generated function in the order of its schema; ints given one by one become a tuple."""
     names, variadic, *_ = parameters_of(function)
-    given = dict(zip(names, args)) | kwargs
+    given = dict(zip(names, args)) | dict(kwargs)
     rest = args[len(names) :]
     if rest or (variadic and type(given[names[-1]]) is int):
         given[names[-1]] = (given[names[-1]], *rest)

@@ -9,7 +9,7 @@ pays nothing for that.
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from mindtorch._core.tensor import lacks_array
 from mindtorch.dispatch.shown_signature import ShownSignature
@@ -86,7 +86,7 @@ def _pair(function: Any, form: Any) -> None:
     function.out_form = form
 
 
-def is_generated(function: Any) -> bool:
+def is_generated(function: Any) -> TypeGuard[FunctionType]:
     """Whether a callable is a function of a module of ops, rather than an object that stands for one."""
     return isinstance(function, FunctionType) and function.__globals__.get(function.__name__) is function
 

@@ -9,7 +9,9 @@ from mindtorch.dispatch.families import functions_of
 from mindtorch.dispatch.methods import is_method
 
 if TYPE_CHECKING:
-    from mindtorch._generated import namespace as ops
+    from mindtorch._generated import namespace
+
+    ops = namespace
 else:
     ops = functions_of(ATEN)
 

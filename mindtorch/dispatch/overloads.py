@@ -48,7 +48,8 @@ class OpOverload:
         self.__name__ = f"{entry.base}.{self._overloadname}"
         self.__module__ = packet.__module__
         # The bound method: calling an object that has `__call__` takes longer.
-        self._call: Callable = entry.function.__call__ if entry.boxed else self._call_by_schema
+        function: Any = entry.function
+        self._call: Callable = function.__call__ if entry.boxed else self._call_by_schema
         self._has_mean = "=Mean" in entry.schema_text and not entry.boxed
         if self._has_mean:
             self._call = self._call_with_mean

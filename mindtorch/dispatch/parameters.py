@@ -34,7 +34,8 @@ class Parameters(NamedTuple):
     def passed(self, values: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments with which a function would call itself, of what its names stand for."""
         args = tuple([values[name] for name in self.names])
-        named = {*self.defaults, *self.required}.difference(self.names, filter(self._is_spelling, SPELLINGS))
+        spellings = [name for name in SPELLINGS if self._is_spelling(name)]
+        named = {*self.defaults, *self.required}.difference(self.names, spellings)
         return args + tuple(values.get(self.rest, ())), {name: each for name, each in values.items() if name in named}
 
 

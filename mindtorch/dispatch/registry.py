@@ -82,7 +82,7 @@ class KernelTable(dict):
                 check_devices(entry, args, kwargs.get("out"))
             return (self[found] if found is not None else kernel)(*args, **kwargs)
 
-        guarded.unguarded = kernel
+        guarded.unguarded = kernel  # type: ignore[attr-defined]
         return guarded
 
     def guard(self) -> None:
@@ -90,7 +90,7 @@ class KernelTable(dict):
         if np.ndarray in self:
             super().__setitem__(np.ndarray, self._guarded(self[np.ndarray]))
 
-    def __missing__(self, array_class: type) -> Callable:
+    def __missing__(self, array_class: Any) -> Callable:
         # Nothing is stored: a kernel that is registered later must be found.
         if array_class in NUMBERS:
             return self._kernel_of_first_array
@@ -425,7 +425,7 @@ def register_op(schema: str, function: Callable, **details: Any) -> OpEntry:
         raise registered_twice(qualified(entry.name), known.function.__module__, function.__module__)
     _entries[entry.name] = entry
     _by_base.cache_clear()
-    function.op = entry
+    function.op = entry  # type: ignore[attr-defined]
     return entry
 
 

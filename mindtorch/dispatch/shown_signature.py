@@ -84,7 +84,7 @@ def show_signatures(module: ModuleType) -> None:
 
 def as_called(method: F) -> F:
     """A method that is written by hand, and has `...` for what a call must give so that torch's error can be raised."""
-    method.__signature__ = ShownSignature(method, is_method=True)
+    method.__signature__ = ShownSignature(method, is_method=True)  # type: ignore[attr-defined, arg-type]
     return method
 
 

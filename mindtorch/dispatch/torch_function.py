@@ -93,7 +93,7 @@ def _is_of_pytorch(function: Any) -> bool:
     It would call the function again, with the tensor that it does not know how to handle.
     """
     other = getattr(sys.modules.get("torch"), "Tensor", Tensor)
-    return other is not Tensor and getattr(function, "__func__", None) is other.__torch_function__.__func__
+    return other is not Tensor and getattr(function, "__func__", None) is other.__torch_function__.__func__  # type: ignore[union-attr]
 
 
 def overriding_arguments(args: Iterable[Any]) -> list[Any]:

@@ -116,7 +116,7 @@ def grad(
         ]
     elif not allow_unused:
         _check_all_used(found)
-    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)  # type: ignore[return-value]
 
 
 def _run_batch(run: Callable, outputs: Sequence[Any], batches: Sequence[Any], keep_graph: bool) -> list[Any]:

@@ -356,7 +356,8 @@ def _sum_of(waiting: Waiting) -> Tensor:
 def _hand_over(arrived: dict[Any, Any], grad: Tensor, node: Any, edge: tuple) -> None:
     """Give a gradient to a node that takes those of several outputs."""
     target, output_nr, *_ = edge
-    grad = fit_gradient(grad, *target.outputs[output_nr], node, edge)
+    shape, dtype = target.outputs[output_nr]
+    grad = fit_gradient(grad, shape, dtype, node, edge)
     held = arrived.setdefault(target, [None] * len(target.outputs))
     held[output_nr] = grad if held[output_nr] is None else _add_recorded(held[output_nr], grad)
 
@@ -419,7 +420,7 @@ def _run_watched(task: Pass, node: Any, edges: tuple, grads: list) -> tuple | No
     _run_tensor_hooks(node, grads)
     extras = node.extras
     if extras and extras.pre_hooks:
-        grads = run_pre_hooks(extras.pre_hooks.values(), grads)
+        grads = run_pre_hooks(extras.pre_hooks.values(), grads)  # type: ignore[assignment]
     results = anomaly_mode.apply_checked(node, edges, grads) if state.anomaly_enabled else node.apply(edges, *grads)
     if extras and extras.hooks:
         results = run_post_hooks(extras.hooks.values(), _sent_on(node, edges, fit_gradients(node, results)), grads)

@@ -35,11 +35,16 @@ def check_shape(grad: Tensor, shape: tuple, node: Any, edge: Any) -> None:
         raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
 
 
+def _fit_to_edge(grad: Tensor, node: Any, edge: Any) -> Tensor:
+    shape, dtype = edge[0].output_metadata(edge[1])
+    return fit_gradient(grad, shape, dtype, node, edge)
+
+
 def fit_gradients(node: Any, results: tuple) -> tuple:
     """All results of a node as the values have to get them, which is how its hooks see them."""
     return tuple(
         [
-            grad if edge is None or grad is None else fit_gradient(grad, *edge[0].output_metadata(edge[1]), node, edge)
+            grad if edge is None or grad is None else _fit_to_edge(grad, node, edge)
             for edge, grad in zip(node.next_edges, results)
         ]
     )

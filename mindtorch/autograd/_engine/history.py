@@ -194,10 +194,10 @@ def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
 
 def _follow_base(view: Tensor, meta: ViewMeta) -> None:
     """Take the view again if its base was written since. See Note [Views follow their base]."""
-    if meta.version == view._mt_version[0] or (meta.edge is None and edge_of(meta.base) is None):
+    if meta.version == view._mt_version[0] or (meta.edge is None and edge_of(meta.base) is None):  # type: ignore[index]
         return
     with _moving:
-        version = view._mt_version[0]
+        version = view._mt_version[0]  # type: ignore[index]
         if meta.version != version:  # or another thread has taken it again: there has to be one node
             _take_again(view, meta, version)
 
@@ -384,7 +384,7 @@ def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
             note_inference_leaf(meta)
     if meta is not None and meta.base is not None:
         meta.edge = edge_to(node, output_nr)
-        meta.version = tensor._mt_version[0]
+        meta.version = tensor._mt_version[0]  # type: ignore[index]
     else:
         tensor._mt_edge = edge_to(node, output_nr)
 

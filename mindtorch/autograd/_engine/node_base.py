@@ -80,6 +80,8 @@ class NodeBase:
         "__weakref__",
     )
 
+    _mt_saved: Any
+
     accumulates = False  # whether this is the end of the graph: AccumulateGrad
     several = False  # whether `outputs` is set even if there is one: custom Functions
     begins = False  # whether tensors that have this node look like leaves: AccumulateGrad, inputs of transforms
@@ -156,7 +158,7 @@ class NodeBase:
 
     def _sequence_nr(self) -> int:
         shown = self.extras and self.extras.shown_sequence_nr
-        return self.sequence_nr if shown is None else shown
+        return self.sequence_nr if shown is None else shown  # type: ignore[return-value]
 
     def _set_sequence_nr(self, number: int) -> None:
         """Change the number that is shown. The engine goes by its own, whose order is also that of the graph."""
@@ -216,6 +218,10 @@ class RefusingNode(NodeBase):
     """The node of an op that has no derivative at all, which only the backward pass says. `op`: the op's full name."""
 
     __slots__ = ("op",)
+
+    op: str
+    sequence_nr: int
+    next_edges: tuple
 
     def __init__(self) -> None:
         global refusals_in_use

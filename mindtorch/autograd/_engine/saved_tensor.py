@@ -59,7 +59,7 @@ def save(tensor: Any) -> Any:
         meta = tensor._mt_meta
         if meta is not None and meta.inference:
             _refuse_inference(tensor)
-        version = 0
+        version: Any = 0
     else:
         version = counter[0] if type(counter) is not LevelVersion else counter.as_it_is()
         if tensor._mt_meta is not None and tensor._mt_meta.inference:
@@ -138,6 +138,13 @@ class SavedOutput:
 
     __slots__ = ("array", "kind", "counter", "version", "output_nr", "view_node")
 
+    array: Any
+    kind: Any
+    counter: Any
+    version: Any
+    output_nr: int
+    view_node: Any
+
     def unpack(self, node: Any) -> Tensor:
         owner = (self.view_node and self.view_node()) or node
         edge = edge_to(owner, self.output_nr)
@@ -158,6 +165,8 @@ class SavedDualOutput(SavedOutput):
 
     __slots__ = ("tangents",)
 
+    tangents: Any
+
     def on_graph(self, edge: tuple | None) -> Tensor:
         tensor = super().on_graph(edge)
         autograd_meta(tensor).tangents = self.tangents
@@ -168,6 +177,8 @@ class SavedObject(SavedOutput):
     """An output that a `__torch_dispatch__` gave: kept is a copy of the same class, outside of the graph."""
 
     __slots__ = ("copy",)
+
+    copy: Tensor
 
     def on_graph(self, edge: tuple | None) -> Tensor:
         wanted = state.active_modes and torch_dispatch.is_wanted((self.copy,))

@@ -27,10 +27,11 @@ class ZeroWays(NodeBase):
 
     def __init__(self, edge: Any, behind: Sequence[Any]) -> None:
         self.sequence_nr = next_sequence_nr()
-        self._edge, self._behind, self._found = edge, behind, None
+        self._edge, self._behind = edge, behind
+        self._found: tuple | None = None
 
     @property
-    def next_edges(self) -> tuple:  # type: ignore[override]
+    def next_edges(self) -> tuple:
         if self._found is None:
             self._found = (self._edge, *_ends_behind(self._behind))
         return self._found

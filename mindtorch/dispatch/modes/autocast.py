@@ -10,7 +10,7 @@ A weight is cast once for a whole block: the graph then has one cast, to which t
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -96,12 +96,12 @@ def with_autocast(**policies: str) -> Callable[[Function], Function]:
                 return function(*args, **kwargs)
             return call_autocast(device_type, policies[device_type], function, args, kwargs)
 
-        return called
+        return called  # type: ignore[return-value]
 
     return decorated
 
 
-def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:
+def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
     for value in values:
         if isinstance(value, (list, tuple)):
             yield from _tensors(value)

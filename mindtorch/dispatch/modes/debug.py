@@ -260,7 +260,7 @@ def _fail_kernel(op: str, kernel: Callable, what: str, advice: str) -> None:
 def switch_on() -> None:
     """Have every call go through `checked`, and every kernel be watched."""
     state.count_active_mode(1)
-    KernelTable.__getitem__ = watched  # type: ignore[method-assign]
+    KernelTable.__getitem__ = watched  # type: ignore[method-assign, assignment]
 
 
 if ON:

@@ -114,7 +114,7 @@ def left(tensor: Tensor, dim: int, level: Level, moves_outside: bool = True) -> 
     """A tensor that leaves a level for good. What is outside of it afterwards does not refer to the level. To move the
     samples is an op outside, as it is to programs, unless they are those of a gradient."""
     array = tensor._mt_array
-    place = array.bdim if moves_outside and type(array) is BatchedArray and array.level is level else dim
+    place: Any = array.bdim if moves_outside and type(array) is BatchedArray and array.level is level else dim
     view = _left(tensor, place, level)
     _let_go(view, place, level)
     return view if place == dim else ops.permute(view, _moved(view.ndim, place, dim))
@@ -187,7 +187,7 @@ def _is_from_another_mode(tensor: Tensor) -> bool:
     meta = tensor._mt_meta
     if type(meta) is not ViewMeta or meta.creation_meta == DEFAULT:
         return False
-    return meta.edge is None or meta.version != tensor._mt_version[0]
+    return meta.edge is None or meta.version != tensor._mt_version[0]  # type: ignore[index]
 
 
 def _as_view(fresh: Tensor, source: Tensor, replay: tuple, moves: bool = False) -> Tensor:
@@ -284,7 +284,7 @@ def make_root(view: Tensor, replay: tuple) -> None:
     if old is not None:
         vars(turned).update(vars(old))
     turned.base, turned.replay = view, replay
-    turned.edge, turned.version = base._mt_edge, view._mt_version[0]
+    turned.edge, turned.version = base._mt_edge, view._mt_version[0]  # type: ignore[index]
     view._mt_edge, view._mt_meta = meta.edge, None
     if meta.tangents is not None:
         view._mt_meta = AutogradMeta()

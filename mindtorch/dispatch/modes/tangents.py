@@ -244,9 +244,9 @@ def _room_like(array: Any, tangent: Any, further: list[Any]) -> Tensor:
     while type(array) is BatchedArray:
         batched.append(array)
         array = array.inner
-    room = _room(wrap(array), tangent, [level.size for level in reversed(further)])
+    room: Any = _room(wrap(array), tangent, [level.size for level in reversed(further)])
     for each in reversed(batched):
-        room = BatchedArray(room, each.bdim + len(further), each.level)
+        room = BatchedArray(room, each.bdim + len(further), each.level)  # type: ignore[operator]
     for place, level in enumerate(further):
         room = BatchedArray(room, len(further) - 1 - place, level)
     return wrap(room)
@@ -256,8 +256,8 @@ def _room(like: Any, tangent: Any, sizes: list[int]) -> Any:
     """An array with room for as many tensors as given sizes say."""
     elements = _elements_in_storage(like)
     storage = ops.zeros((elements * prod(sizes),), dtype=like.dtype, device=tangent.device)
-    strides = [elements * prod(sizes[place + 1 :]) for place in range(len(sizes))]
-    shape, strides = (*sizes, *like.shape), (*strides, *like.stride())
+    outer = [elements * prod(sizes[place + 1 :]) for place in range(len(sizes))]
+    shape, strides = (*sizes, *like.shape), (*outer, *like.stride())
     return ops.as_strided(storage, shape, strides, like.storage_offset())._mt_array
 
 
@@ -280,7 +280,7 @@ class Zero(int):
         return self
 
     __radd__ = __add__
-    __rmul__ = __truediv__ = __mul__  # type: ignore[assignment]
+    __rmul__ = __truediv__ = __mul__
 
 
 class ZeroProduct(Tensor):
@@ -293,6 +293,8 @@ class ZeroProduct(Tensor):
     """
 
     __slots__ = ("_factors",)
+
+    _factors: tuple
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Zero):

@@ -15,6 +15,7 @@ from mindtorch._core.device import get_default_device
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.op_names import qualified
 from mindtorch.dispatch.keys import key_of, key_of_device
+from mindtorch.dispatch.registry import OpEntry
 
 _thread = state.thread
 _everywhere = os.environ.get("MINDTORCH_SHOW_DISPATCH_TRACE") == "1"
@@ -56,7 +57,7 @@ def show_kernel(function: Callable, args: tuple, kwargs: dict, in_python: bool) 
 
     In inference mode it has gone there at once.
     """
-    if function.op.composite or _becomes_out_call(function, kwargs):
+    if _entry_of(function).composite or _becomes_out_call(function, kwargs):
         return
     key = _key(args, autograd=False)
     if in_python:
@@ -65,13 +66,18 @@ def show_kernel(function: Callable, args: tuple, kwargs: dict, in_python: bool) 
         _print_line("redispatch", function, key or _key_of_factory(kwargs.get("device")))
 
 
+def _entry_of(function: Any) -> OpEntry:
+    entry: OpEntry = function.op
+    return entry
+
+
 def _becomes_out_call(function: Callable, kwargs: dict) -> bool:
     """Whether the op goes on to its out= form, which is another op."""
-    return kwargs.get("out") is not None and "!" not in function.op.schema_text
+    return kwargs.get("out") is not None and "!" not in _entry_of(function).schema_text
 
 
 def _print_line(word: str, function: Callable, key: str) -> None:
-    sys.stderr.write(f"{' ' * _thread.trace_depth}[{word}] op=[{qualified(function.op.name)}], key=[{key}]\n")
+    sys.stderr.write(f"{' ' * _thread.trace_depth}[{word}] op=[{qualified(_entry_of(function).name)}], key=[{key}]\n")
 
 
 def _key(args: tuple, autograd: bool) -> str | None:
