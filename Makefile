@@ -40,9 +40,10 @@ DEV := $(VENV)/.installed-dev
 PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
 MPI := $(VENV)/.installed-mpi
+JIT := $(VENV)/.installed-jit
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt demo-distributed test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-ops bench-npu bench-distributed docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt demo-distributed test test-npu test-distributed test-debug test-jit codegen check stats lint format parity fuzz bench bench-ops bench-npu bench-distributed docs wheel diff snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +71,11 @@ $(EXAMPLES): $(DEV)
 $(MPI): $(DEV)
 	@echo "installing MPI"
 	@$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,mpi]"
+	@touch $@
+
+$(JIT): $(DEV)
+	@echo "installing what compiles loops"
+	@$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,jit]"
 	@touch $@
 
 install: $(DEV) ## make .venv and install mindtorch in it, with the development tools
@@ -105,6 +111,14 @@ DEBUG_TESTS ?= tests/ops/test_ops.py tests/ops/test_values.py tests/unit tests/t
 
 test-debug: $(DEV) ## run all ops and the unit tests with the asserts on memory and versions
 	MINDTORCH_DEBUG=1 $(PYTEST) -n $(JOBS) $(DEBUG_TESTS)
+
+# Every op in all its forms, its values and gradients, and the loops themselves, in three minutes. The other tests run
+# with NumPy's loops, unless the environment says otherwise: MINDTORCH_JIT=1 make parity
+JIT_TESTS ?= tests/ops/test_ops.py tests/ops/test_values.py tests/ops/test_derivatives.py tests/unit/backends
+
+test-jit: $(JIT) ## run all ops and their gradients with compiled loops (installs llvmlite), or JIT_TESTS=...
+	$(PY) -m mindtorch.kernels build
+	MINDTORCH_JIT=1 $(PYTEST) -n $(JOBS) $(JIT_TESTS)
 
 codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml, and what the sample package has of it
 	$(PY) -m codegen

@@ -113,7 +113,7 @@ def test_what_ci_runs_says_so_instead_of_running_when_it_is_asked(argument, code
     done = subprocess.run([ROOT / ".ci" / "run", argument], text=True, capture_output=True, timeout=10)
     assert done.returncode == code
     said = done.stdout if code == 0 else done.stderr
-    assert "check test test-npu test-debug docs parity test-distributed wheel" in said
+    assert "check test test-npu test-debug test-jit docs parity test-distributed wheel" in said
 
 
 # -------------------- the comment --------------------

@@ -164,6 +164,56 @@ def test_kernels_for_rows_serve_the_ops(tmp_path):
     run(ROWS, tmp_path, "1")
 
 
+SCATTERS = """
+import mindtorch as torch
+generator = torch.Generator().manual_seed(0)
+x, source = torch.randn(50, 6, generator=generator), torch.randn(400, 6, generator=generator)
+index = torch.randint(0, 50, (400,), generator=generator)
+places = torch.randint(0, 50, (400, 6), generator=generator)
+OPS = {
+    "index_add": lambda x, source: x.index_add(0, index, source),
+    "index_add of columns": lambda x, source: x.T.contiguous().index_add(1, index, source.T),
+    "scatter_add": lambda x, source: x.scatter_add(0, places, source),
+    "scatter_add of rows": lambda x, source: x.scatter_add(0, index[:, None].expand(400, 6), source),
+    "index_put": lambda x, source: x.index_put((index,), source, accumulate=True),
+    "index_put of elements": lambda x, source: x.index_put((index, places[:, 0] % 6), source[:, 0], accumulate=True),
+    "embedding": lambda x, source: torch.nn.functional.embedding(index, x) * source,
+    "gather": lambda x, source: x.gather(0, places) * source,
+    "index": lambda x, source: x[index] * source,
+    "negative index": lambda x, source: x[index - 50] * source,
+    "take": lambda x, source: x.take(places) * source,
+    "itself": lambda x, source: x.clone().index_add_(0, index[:50], x),
+}
+for name, op in OPS.items():
+    grads = []
+    for dtype in (torch.float32, torch.float64):
+        leaves = [each.to(dtype).clone().requires_grad_() for each in (x, source)]
+        result = op(*leaves)
+        taken = torch.autograd.grad((result * result.detach().cos()).sum(), leaves, allow_unused=True)
+        grads.append([result, *[each for each in taken if each is not None]])
+    for each, exact in zip(*grads):
+        assert torch.allclose(each.double(), exact, rtol=1e-4, atol=1e-4), name
+exact = x.clone()
+for place, row in zip(index.tolist(), source):
+    exact[place] += row
+assert x.index_add(0, index, source).equal(exact)
+for bad in (50, -1):
+    try:
+        x.index_add(0, torch.tensor([bad]), source[:1])
+    except (IndexError, RuntimeError) as error:
+        assert "out of" in str(error)
+    else:
+        raise AssertionError(bad)
+assert "add_rows" in torch.backends.jit.flags().compiled
+print("{}")
+"""
+
+
+@needs_llvmlite
+def test_additions_to_rows_serve_the_ops(tmp_path):
+    run(SCATTERS, tmp_path, "1")
+
+
 @needs_llvmlite
 @pytest.mark.parametrize("folder", ["file", "readonly"])
 def test_no_cache_can_be_written(tmp_path, folder):

@@ -4,13 +4,14 @@ from functools import partial
 
 from llvmlite import ir
 
-from mindtorch.backends.cpu.compiled import machine, vector_math
+from mindtorch.backends.cpu.compiled import machine, scatters, vector_math
 from mindtorch.backends.cpu.compiled.conversion_loop import add_conversion_loop
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.expressions import expression
 from mindtorch.backends.cpu.compiled.inner_loop import add_loop
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 from mindtorch.backends.cpu.compiled.row_loop import add_row_loop
+from mindtorch.backends.cpu.compiled.scatter_loop import add_scatter_loop
 from mindtorch.backends.cpu.compiled.values import FORMATS, Format
 
 
@@ -19,6 +20,10 @@ def text(name: str) -> str:
     module = ir.Module(name)
     if conversion := CONVERSIONS.get(name):
         add_conversion_loop(module, FORMATS[0].name, conversion)
+        return str(module)
+    if name == scatters.ADD_ROWS:
+        for format in FORMATS:
+            add_scatter_loop(module, format.name, format)
         return str(module)
     add = _add_rows if name in ROW_KERNELS else _add_elements
     for format in FORMATS:

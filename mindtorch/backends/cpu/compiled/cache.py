@@ -21,6 +21,7 @@ _SOURCES = (
     "inner_loop.py",
     "machine.py",
     "row_loop.py",
+    "scatter_loop.py",
     "values.py",
     "vector_math.py",
 )

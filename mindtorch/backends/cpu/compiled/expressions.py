@@ -7,6 +7,7 @@ from pkgutil import get_data
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from mindtorch.backends.cpu.compiled import scatters
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 
@@ -41,8 +42,8 @@ def names() -> list[str]:
 
 
 def all_names() -> list[str]:
-    """Of what can be compiled: expressions, kernels for rows, and conversions."""
-    return sorted([*families(), *ROW_KERNELS, *CONVERSIONS])
+    """Of what can be compiled: expressions, kernels for rows, conversions, and additions to rows."""
+    return sorted([*families(), *ROW_KERNELS, *CONVERSIONS, scatters.ADD_ROWS])
 
 
 def expression(name: str) -> Expression:
@@ -55,4 +56,6 @@ def source(name: str) -> bytes:
     for table, file in ((ROW_KERNELS, "row_kernels.py"), (CONVERSIONS, "conversions.py")):
         if name in table:
             return get_data(__package__, file) or b""
+    if name == scatters.ADD_ROWS:
+        return get_data(__package__, "scatters.py") or b""
     return get_data(_PACKAGE, f"{families()[name]}.py") or b""

@@ -4,7 +4,7 @@ import numpy as np
 
 from mindtorch._core.promotion import DOUBLE, FLOAT
 from mindtorch._support.lazy import lazy
-from mindtorch.backends.cpu.compiled import background, cache, machine, settings
+from mindtorch.backends.cpu.compiled import background, cache, machine, scatters, settings
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.expressions import expression
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
@@ -14,6 +14,7 @@ building = lazy("mindtorch.backends.cpu.compiled.building")
 
 _DTYPES = (FLOAT, DOUBLE)
 _BITS = np.dtype(np.uint16)
+_INDEX = np.dtype(np.int64)
 _BOOL = np.dtype(np.bool_)
 
 
@@ -35,6 +36,9 @@ def as_ufunc(name: str, code: bytes) -> np.ufunc:
         dtypes = (_BITS, FLOAT) if conversion.widens else (FLOAT, _BITS)
         return ufunc(name, [(dtypes, found[0])], engine)
     engine, found = machine.addresses(code, [dtype.name for dtype in _DTYPES])
+    if name == scatters.ADD_ROWS:
+        loops = [([_INDEX, dtype, dtype], address) for dtype, address in zip(_DTYPES, found)]
+        return ufunc(name, loops, engine, scatters.SIGNATURE)
     kernel = ROW_KERNELS.get(name)
     masks = [*expression(name).are_masks, False] if kernel is None else [False] * len(kernel.arguments)
     loops = [([_BOOL if each else dtype for each in masks], address) for dtype, address in zip(_DTYPES, found)]

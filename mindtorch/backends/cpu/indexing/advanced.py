@@ -4,7 +4,7 @@ After `resolve` an index list holds only integer arrays and Nones (whole dimensi
 them; NumPy and torch agree on the shape of the result. They don't agree on its strides, nor on the error texts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,18 @@ from mindtorch import iterator
 from mindtorch._core.geometry import contiguous_strides
 from mindtorch._core.strided import allocate, strided, strides_of
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import broadcast_to, is_within, smallest
+from mindtorch._support.numpy_functions import broadcast_to, is_within, may_share_memory, smallest
 from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.common.precision import widen
+from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop
+from mindtorch.backends.cpu.compiled.scatters import ADD_ROWS
 from mindtorch.backends.view_geometry import view_strides
 
 Array = np.ndarray
 Indices = Sequence[Array | None]
+Loop = Callable[..., Any]
+
+_INT64 = np.dtype(np.int64)
 
 _ALL = slice(None)
 
@@ -167,7 +172,7 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
         quiet(np.add.at, target, key, values)
         return
     if len(key) == 1 and key[0].shape == values.shape and not (key[0].size and smallest(key[0]) < 0):
-        quiet(np.add.at, target, key[0].reshape(-1), values.reshape(-1))
+        quiet(_add_at_flat, target, key[0].reshape(-1), values.reshape(-1))
         return
     place: Any = None
     step = 1
@@ -176,7 +181,34 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
         place = from_front if place is None else place + from_front * step
         step *= extent
     values = broadcast_to(values, np.shape(place))
-    quiet(np.add.at, target.reshape(-1), place.reshape(-1), values.reshape(-1))
+    quiet(_add_at_flat, target.reshape(-1), place.reshape(-1), values.reshape(-1))
+
+
+_ADD_ROWS = RowLoop(ADD_ROWS)
+
+
+def compiled_adding(target: Array, dim: int, index: Array, source: Array) -> Loop | None:
+    """The compiled loop that adds rows along `dim`, if it can read and write these arrays where they are.
+
+    It does not look whether an index is in range.
+    """
+    if (loop := _ADD_ROWS.of(target, source)) is None or index.dtype is not _INT64 or not source.size:
+        return None
+    if source.shape != (*target.shape[:dim], index.size, *target.shape[dim + 1 :]):
+        return None
+    if index.ndim != 1 or not is_within(index, 0, target.shape[dim]):
+        return None
+    if not (target.flags.aligned and source.flags.aligned and index.flags.aligned and target.flags.c_contiguous):
+        return None
+    return None if may_share_memory(target, source) or may_share_memory(target, index) else loop
+
+
+def _add_at_flat(target: Array, places: Array, values: Array) -> None:
+    loop = compiled_adding(target, 0, places, values) if IS_ON and target.ndim == 1 else None
+    if loop is None:
+        np.add.at(target, places, values)
+    else:
+        loop(places, values[:, None], target[:, None])
 
 
 def add_at_exactly(target: Array, key: tuple[Any, ...], values: Array) -> None:

@@ -1,5 +1,6 @@
 """Whole rows that are added to, or picked, by an index of one dimension."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from mindtorch._support.lazy import lazy
 from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.common.halves import convert_into
 from mindtorch.backends.cpu.common.precision import widen
-from mindtorch.backends.cpu.indexing.advanced import add_at, open_key
+from mindtorch.backends.cpu.compiled.choice import IS_ON
+from mindtorch.backends.cpu.indexing.advanced import add_at, compiled_adding, open_key
 from mindtorch.backends.cpu.indexing.targets import flat_places
 
 Array = np.ndarray
@@ -33,6 +35,11 @@ def row_index(index: Array, dim: int, shape: tuple[int, ...]) -> Array | None:
 
 def add_rows(target: Array, dim: int, index: Array, source: Array) -> None:
     """Adds rows along `dim` to those that the index means, one after the other where it names one several times."""
+    if IS_ON and target.ndim and (loop := compiled_adding(target, dim, index, source)) is not None:
+        inner = prod(target.shape[dim + 1 :])
+        both = [each.reshape(*each.shape[: dim + 1], inner) for each in (source, target)]
+        loop(index, *both)
+        return
     if source.size >= _LONG_ROW * index.size:
         rows = moveaxis(target, dim, 0)
         for place, row in zip(index.tolist(), moveaxis(source, dim, 0)):
