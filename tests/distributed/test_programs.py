@@ -54,6 +54,16 @@ def test_spread_tensors(ranks):
     assert run("spread_tensors.py", ranks).count("equal") == ranks
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ops_on_spread_tensors(ranks):
+    assert run("spread_ops.py", ranks).count("equal") == ranks
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_tensor_parallel_models(tmp_path, ranks):
+    assert run("tensor_parallel.py", ranks, str(tmp_path)).count("equal") == ranks
+
+
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_spread_models(tmp_path, ranks):
     assert run("spread_models.py", ranks, "save", str(tmp_path)).count("equal") == ranks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
@@ -14,6 +14,8 @@ from mindtorch.distributed.collectives import all_gather_single, all_reduce, red
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.fsdp.policies import MixedPrecisionPolicy
 from mindtorch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from mindtorch.distributed.tensor.placement_types import Placement, _StridedShard
+from mindtorch.distributed.tensor.spreading import moved
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 
@@ -31,6 +33,8 @@ class ParameterGroup:
         self.syncs = self.all_reduces = self.reshards_after_backward = True
         self._places = list(places.values())
         placements = (*[Replicate()] * (mesh.ndim - 1), Shard(0))
+        self._parallel = [_parallel_of(each) for each in places]
+        self._shapes = [each.to_local().shape if isinstance(each, DTensor) else each.shape for each in places]
         self.spread = [_spread(each, mesh, placements) for each in places]
         self._put(self.spread)
         self._whole: list[Tensor] | None = None
@@ -47,7 +51,10 @@ class ParameterGroup:
 
     @no_grad()
     def unshard(self) -> list[Tensor]:
-        """The whole parameters. They are gathered if they are not here, or if the parts have changed since."""
+        """The whole parameters, or what tensor-parallel processes have of them.
+
+        They are gathered if they are not here, or if the parts have changed since.
+        """
         versions = [each._local_tensor._version for each in self.spread]
         if self._whole is None or versions != self._made_at:
             self._whole = self._gathered()
@@ -67,7 +74,7 @@ class ParameterGroup:
             output = ops.empty((self.shards, rows.numel()), dtype=dtype)
             all_gather_single(output, rows, group=self.group)
             for i, part in zip(members, output.split([self._length(i) for i in members], 1), strict=True):
-                shape = self.spread[i].shape
+                shape = self._shapes[i]
                 whole[i] = part.reshape(-1)[: shape.numel()].clone().view(shape)
         return whole
 
@@ -79,7 +86,7 @@ class ParameterGroup:
 
     def _length(self, i: int) -> int:
         """How many elements of a parameter each process has, those that are missing at the end included."""
-        shape = self.spread[i].shape
+        shape = self._shapes[i]
         return -(-shape[0] // self.shards) * (shape.numel() // max(shape[0], 1))
 
     def _rows(self, local: Tensor, i: int) -> Tensor:
@@ -101,7 +108,10 @@ class ParameterGroup:
 
     def place_in(self, tensor: Tensor) -> int | None:
         """Which whole parameter a tensor is, or is a view of."""
-        return self._by_memory.get(tensor.untyped_storage().data_ptr()) if self._by_memory else None
+        if not self._by_memory:
+            return None
+        local = tensor._local_tensor if isinstance(tensor, DTensor) else tensor
+        return self._by_memory.get(local.untyped_storage().data_ptr())
 
     # -------------------- gradients --------------------
 
@@ -114,6 +124,7 @@ class ParameterGroup:
             return [None] * len(grads)
         self._pending = [None] * len(grads)
         results: list[Tensor | None] = [None] * len(grads)
+        grads = [self._local_of(grad, i) for i, grad in enumerate(grads)]
         for dtype, members in self._by_dtype(self._reduced_in).items():
             output = self._reduce([grads[i] for i in members], members, dtype)
             used = output[-len(members) :].tolist()
@@ -147,7 +158,22 @@ class ParameterGroup:
         parameter = self.spread[i]
         local = parameter._local_tensor
         mean = part[: local.numel()].view(local.shape).to(local.dtype) / self.mesh.size()
-        return DTensor(mean, self.mesh, parameter.placements, parameter.shape)
+        return DTensor(mean, parameter.device_mesh, parameter.placements, parameter.shape)
+
+    # -------------------- parameters of tensor-parallel layers --------------------
+
+    def in_module(self, whole: Tensor, i: int) -> Tensor:
+        """A whole parameter as the module has it: a DTensor in a tensor-parallel layer."""
+        parallel = self._parallel[i]
+        return whole if parallel is None else DTensor(whole, parallel.mesh, parallel.placements, self.spread[i].shape)
+
+    def _local_of(self, grad: Tensor | None, i: int) -> Tensor | None:
+        """What this process has of a gradient, spread as the parameter in the module is."""
+        parallel = self._parallel[i]
+        if grad is None or parallel is None:
+            return grad
+        assert isinstance(grad, DTensor)
+        return moved(grad._local_tensor, grad.shape, parallel.mesh, grad.placements, parallel.placements)
 
 
 def _added(kept: Tensor | None, grad: Tensor | None) -> Tensor | None:
@@ -156,15 +182,47 @@ def _added(kept: Tensor | None, grad: Tensor | None) -> Tensor | None:
     return kept + grad
 
 
+class _Parallel(NamedTuple):
+    """How tensor-parallel processes have a parameter."""
+
+    mesh: DeviceMesh
+    placements: tuple[Placement, ...]
+
+
+def _parallel_of(parameter: Tensor) -> _Parallel | None:
+    return _Parallel(parameter.device_mesh, parameter.placements) if isinstance(parameter, DTensor) else None
+
+
 def _spread(parameter: Tensor, mesh: DeviceMesh, placements: Any) -> Any:
     if parameter.ndim == 0:
         raise ValueError(
             "fully_shard doesn't support scalar parameters. Change them to 1D tensors with numel equal to 1."
         )
     if isinstance(parameter, DTensor):
-        raise NotImplementedError("fully_shard of parameters that are DTensors already")
-    spread = distribute_tensor(parameter.detach(), mesh, placements, src_data_rank=None)
+        spread = _spread_further(parameter, mesh, placements)
+    else:
+        spread = distribute_tensor(parameter.detach(), mesh, placements, src_data_rank=None)
     return Parameter(spread, parameter.requires_grad)
+
+
+def _spread_further(parameter: DTensor, mesh: DeviceMesh, placements: Sequence[Placement]) -> DTensor:
+    """The parts of the part that this process has already, on a mesh of the dimensions of both."""
+    parallel = parameter.device_mesh
+    names = (*(mesh.mesh_dim_names or ()), *(parallel.mesh_dim_names or ()))
+    root = mesh._get_root_mesh()
+    if root is not parallel._get_root_mesh() or len(names) != mesh.ndim + parallel.ndim:
+        raise ValueError(
+            "FSDP requires the DP and TP mesh to have the same parent mesh but got: \n"
+            f"DP's global mesh: {root}\nTP's global mesh: {parallel._get_root_mesh()}"
+        )
+    local = parameter.detach()._local_tensor  # type: ignore[attr-defined]
+    everywhere = (Replicate(),) * mesh.ndim
+    part = moved(local, local.shape, mesh, everywhere, tuple(placements)).clone()
+    factor = 1
+    for size, each in zip(parallel.shape, parameter.placements, strict=True):
+        factor *= size if each.is_shard(0) else 1
+    own = Shard(0) if factor == 1 else _StridedShard(0, split_factor=factor)
+    return DTensor(part, root[names], (*placements[:-1], own, *parameter.placements), parameter.shape)
 
 
 class _Unshard(Function):
@@ -174,7 +232,7 @@ class _Unshard(Function):
     def forward(ctx: Any, group: ParameterGroup, *spread: Tensor) -> tuple[Tensor, ...]:
         ctx.group = group
         ctx.set_materialize_grads(False)
-        whole = [each.view_as(each) for each in group.unshard()]
+        whole = [group.in_module(each.view_as(each), i) for i, each in enumerate(group.unshard())]
         ctx.mark_non_differentiable(*[each for each, own in zip(whole, spread, strict=True) if not own.requires_grad])
         return tuple(whole)
 

@@ -13,6 +13,7 @@ from mindtorch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from mindtorch.distributed.fsdp.group import ParameterGroup, Places
 from mindtorch.distributed.fsdp.policies import MixedPrecisionPolicy, OffloadPolicy
 from mindtorch.distributed.starting import init_process_group
+from mindtorch.distributed.tensor import DTensor
 from mindtorch.distributed.world import get_world_size, is_initialized
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
@@ -57,19 +58,29 @@ class _OfWhole(NamedTuple):
     size: Any
     stride: Any
     offset: int
+    as_whole: Callable[[Tensor], Tensor]  # a DTensor again, where it was one
 
 
 def _packed(tensor: Tensor, group: ParameterGroup) -> Any:
     place = group.place_in(tensor)
     if place is None:
         return tensor
-    return _OfWhole(group, place, tensor.size(), tensor.stride(), tensor.storage_offset())
+    if isinstance(tensor, DTensor):
+        own, mesh, placements, shape = tensor._local_tensor, tensor.device_mesh, tensor.placements, tensor.shape
+        again = lambda local: DTensor(local, mesh, placements, shape)  # noqa: E731
+        return _OfWhole(group, place, own.size(), own.stride(), own.storage_offset(), again)
+    return _OfWhole(group, place, tensor.size(), tensor.stride(), tensor.storage_offset(), _as_it_is)
+
+
+def _as_it_is(tensor: Tensor) -> Tensor:
+    return tensor
 
 
 def _unpacked(saved: Any) -> Tensor:
     if not isinstance(saved, _OfWhole):
         return saved
-    return saved.group.unshard()[saved.parameter].as_strided(saved.size, saved.stride, saved.offset)
+    part = saved.group.unshard()[saved.parameter].as_strided(saved.size, saved.stride, saved.offset)
+    return saved.as_whole(part)
 
 
 def _converted(tree: Any, dtype: Dtype) -> Any:
@@ -104,7 +115,7 @@ class FSDPModule:
         """Have the whole parameters in the module."""
         group = self._fsdp.group
         if group is not None:
-            group._put([Parameter(each, False) for each in group.unshard()])
+            group._put([Parameter(group.in_module(each, i), False) for i, each in enumerate(group.unshard())])
         return UnshardHandle() if async_op else None
 
     def reshard(self) -> None:

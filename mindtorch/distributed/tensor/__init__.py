@@ -10,3 +10,4 @@ from mindtorch.distributed.tensor.placement_types import Replicate as Replicate
 from mindtorch.distributed.tensor.placement_types import Shard as Shard
 
 zeros, ones, empty = factory("zeros"), factory("ones"), factory("empty")
+full, rand, randn = factory("full", "fill_value"), factory("rand"), factory("randn")

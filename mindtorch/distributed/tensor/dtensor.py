@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+from mindtorch._core.layout import strided
 from mindtorch._core.size import Size
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.pytree import tree_flatten, tree_map, tree_unflatten
@@ -14,8 +16,10 @@ from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributed.collectives import broadcast
 from mindtorch.distributed.device_mesh import DeviceMesh, active_mesh
+from mindtorch.distributed.tensor.drawing import drawn, is_random
+from mindtorch.distributed.tensor.lookups import ON_PARTS
 from mindtorch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
-from mindtorch.distributed.tensor.planning import Input, Plan, plan
+from mindtorch.distributed.tensor.planning import Input, Plan, name_of, plan
 from mindtorch.distributed.tensor.spreading import Placements, moved, own_block
 from mindtorch.distributed.world import get_global_rank
 from mindtorch.nn.parameter import Parameter
@@ -57,7 +61,8 @@ class DTensor(Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-        return _computed(func, args, kwargs or {})
+        own = instead.get(name_of(func)) if instead else None
+        return (own or computed)(func, args, kwargs or {})
 
     # -------------------- there and back --------------------
 
@@ -135,7 +140,11 @@ class DTensor(Tensor):
 # -------------------- ops --------------------
 
 
-def _computed(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+instead: dict[str, Any] = {}  # what computes an op for the time being, by its name
+
+
+def computed(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The result of an op on spread tensors."""
     leaves, structure = tree_flatten((args, kwargs))
     mesh = next(each.device_mesh for each in leaves if isinstance(each, DTensor))
     places = [place for place, each in enumerate(leaves) if isinstance(each, Tensor)]
@@ -153,11 +162,25 @@ def _computed(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         sizes = own_block(found.letters.size, mesh, found.output)[1]
         first = local_args[0].contiguous()  # the part may have other strides than the whole
         local_args = (first, sizes, *[_rows(sizes)] * found.letters.strides, *local_args[2 + found.letters.strides :])
-    result = function(*local_args, **local_kwargs)
+    result = _on_parts(function, local_args, local_kwargs, inputs, mesh, found)
     if _is_inplace(function):
         args[0]._local_tensor, args[0].placements = result, found.output
         return args[0]
     return _wrapped(result, inputs, mesh, found)
+
+
+def _on_parts(
+    function: Any, args: tuple, kwargs: dict[str, Any], inputs: Sequence[DTensor], mesh: DeviceMesh, found: Plan
+) -> Any:
+    """The part of the result."""
+    if is_random(function):
+        generator = kwargs.pop("generator", None)
+        return drawn(lambda: function(*args, **kwargs), inputs[0].shape, mesh, found.inputs[0], generator)
+    on_part = ON_PARTS.get(name_of(function))
+    if on_part is None:
+        return function(*args, **kwargs)
+    start = own_block(inputs[0].shape, mesh, found.inputs[0])[0]
+    return on_part(function, start, inputs[0].shape, *args, **kwargs)
 
 
 def _is_inplace(function: Any) -> bool:
@@ -326,21 +349,31 @@ def distribute_tensor(
     return result
 
 
-def factory(name: str) -> Any:
-    """A function such as `zeros`, whose result is a DTensor."""
+def factory(name: str, *parameters: str) -> Any:
+    """A function such as `zeros`, whose result is a DTensor; after the size it takes what the parameters are called."""
     make = getattr(ops, name)
+    draws = name.startswith("rand")
 
     def made(
         *size: Any,
         requires_grad: bool = False,
         dtype: Any = None,
+        layout: Any = strided,
         device_mesh: DeviceMesh | None = None,
         placements: Sequence[Placement] | None = None,
+        **values: Any,
     ) -> DTensor:
+        if layout is not strided:
+            raise AssertionError("layout value not supported!")
         mesh = device_mesh or active_mesh()
+        if parameters:
+            size, given = size[:1], size[1:]
+            values |= dict(zip(parameters, given, strict=False))
         shape = Size(size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size)
         spread = _checked(placements or [Replicate()] * mesh.ndim, mesh, len(shape))
-        local = make(own_block(shape, mesh, spread)[1], dtype=dtype)
+        part = own_block(shape, mesh, spread)[1]
+        making = partial(make, part, dtype=dtype, **values)
+        local = drawn(making, shape, mesh, spread, None) if draws else making()
         return DTensor(local, mesh, spread, shape, requires_grad)
 
     made.__name__ = made.__qualname__ = name

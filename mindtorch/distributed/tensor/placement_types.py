@@ -34,8 +34,33 @@ class Shard(Placement):
     def __init__(self, dim: int) -> None:
         self.dim = dim
 
+    def along(self, dim: int) -> Shard:
+        """The same along another dimension."""
+        return Shard(dim)
+
     def __str__(self) -> str:
         return f"S({self.dim})"
+
+
+class _StridedShard(Shard):
+    """A part of what later dimensions of the mesh have cut already along the same dimension of the tensor.
+
+    That is what `fully_shard` makes of a parameter of which tensor-parallel processes have parts.
+    """
+
+    def __init__(self, dim: int, *, split_factor: int) -> None:
+        super().__init__(dim)
+        self.split_factor = split_factor  # how many parts there were
+
+    def along(self, dim: int) -> Shard:
+        """The same along another dimension."""
+        return _StridedShard(dim, split_factor=self.split_factor)
+
+    def __repr__(self) -> str:
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+    def __str__(self) -> str:
+        return f"_S({self.dim}, {self.split_factor})"
 
 
 class Replicate(Placement):

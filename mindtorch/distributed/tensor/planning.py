@@ -8,7 +8,14 @@ from typing import Any
 
 from mindtorch.dispatch.overloads import OpOverload
 from mindtorch.distributed.device_mesh import DeviceMesh
-from mindtorch.distributed.tensor.placement_types import NormPartial, Partial, Placement, Replicate, Shard
+from mindtorch.distributed.tensor.placement_types import (
+    NormPartial,
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    _StridedShard,
+)
 from mindtorch.distributed.tensor.rules import LINEAR_IN_ALL, LINEAR_IN_FIRST, RULES, Letters, Rule, pointwise
 
 Way = tuple[tuple[Placement, ...], Placement]  # the placements of the inputs, and of the result
@@ -40,7 +47,7 @@ class Plan:
         if not isinstance(placement, Shard):
             return placement
         letter = self.letters.output[placement.dim]
-        return Shard(letters.index(letter)) if letter in letters else self.letters.reduction
+        return placement.along(letters.index(letter)) if letter in letters else self.letters.reduction
 
 
 def name_of(function: OpOverload) -> str:
@@ -102,6 +109,9 @@ def _ways(
             continue
         if _can_be_spread(letter, letters, _size(letter, letters, inputs), mesh.size()):
             ways.append(_along(letter, letters))
+    strided = next((each for each in current if isinstance(each, _StridedShard)), None)
+    if strided is not None:
+        ways += [(tuple(_strided(each, strided) for each in way[0]), _strided(way[1], strided)) for way in ways[1:]]
     first = next((each for each in current if each.is_partial()), None)
     if type(first) is Partial and first.reduce_op in ("sum", "avg"):
         if name in LINEAR_IN_FIRST and current[0] == first:
@@ -109,6 +119,10 @@ def _ways(
         if name in LINEAR_IN_ALL and (len(inputs) == arguments or arguments <= 2 and len(inputs) > 1):
             ways.append(((first,) * len(inputs), first))
     return ways
+
+
+def _strided(placement: Placement, strided: _StridedShard) -> Placement:
+    return strided.along(placement.dim) if isinstance(placement, Shard) else placement
 
 
 def _can_be_spread(letter: str, letters: Letters, size: int, parts: int) -> bool:

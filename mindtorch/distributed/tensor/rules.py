@@ -262,6 +262,165 @@ def made_anew(strides: int) -> Rule:
     return rule
 
 
+def whole(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """Computed from whole tensors, in all processes."""
+    return Letters(tuple("." * len(shape) for shape in shapes), "")
+
+
+def reduced_whole(dim_at: int | None = 1, keepdim_at: int = 2) -> Rule:
+    """Some dimensions are reduced, along which the tensor is whole."""
+
+    def rule(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+        ndim = len(shapes[0])
+        dims = _dims(None if dim_at is None else _argument(args, kwargs, dim_at, "dim", None), ndim)
+        keeps = bool(_argument(args, kwargs, keepdim_at, "keepdim", False))
+        letters = ["." if place in dims else each for place, each in enumerate(ascii_lowercase[:ndim])]
+        left = "".join(each for place, each in enumerate(letters) if keeps or place not in dims)
+        return Letters(("".join(letters),), left)
+
+    return rule
+
+
+def along(dim_at: int, default: Any = -1) -> Rule:
+    """Computed along some dimensions, which the result has as well; as many elements as there are left over."""
+
+    def rule(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+        ndim = len(shapes[0])
+        dims = _dims(_argument(args, kwargs, dim_at, "dims" if isinstance(default, list) else "dim", default), ndim)
+        letters = "".join("." if place in dims else each for place, each in enumerate(ascii_lowercase[:ndim]))
+        return Letters((letters,) * len(shapes), letters)
+
+    return rule
+
+
+def last_whole(count: int) -> Rule:
+    """The last dimensions are whole, in all inputs and results."""
+
+    def rule(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+        full = ascii_lowercase[: max(len(shapes[0]) - count, 0)] + "." * min(count, len(shapes[0]))
+        inputs = tuple(full if len(shape) == len(full) else "." * len(shape) for shape in shapes)
+        return Letters(inputs, full, filled=frozenset(full))
+
+    return rule
+
+
+def squeezed_all(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """All dimensions of size 1 are left out."""
+    letters = "".join("." if size == 1 else each for each, size in zip(ascii_lowercase, shapes[0], strict=False))
+    return Letters((letters,), letters.replace(".", ""))
+
+
+def padded(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """The last dimensions grow or shrink at their ends."""
+    ndim, pairs = len(shapes[0]), args[1]
+    changed = [any(pairs[2 * (ndim - 1 - dim) : 2 * (ndim - dim)]) for dim in range(ndim)]
+    letters = "".join("." if each else letter for letter, each in zip(ascii_lowercase, changed, strict=False))
+    return Letters((letters,), letters)
+
+
+def repeated(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """Dimensions are repeated as often as the second argument says."""
+    added = len(args[1]) - len(shapes[0])
+    letters = "".join("." if n != 1 else each for each, n in zip(ascii_lowercase, args[1][added:], strict=False))
+    return Letters((letters,), "." * added + letters)
+
+
+def looked_up(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """Vectors of a matrix at indices; a process with some of the vectors has a summand."""
+    indices = ascii_lowercase[: len(shapes[1])]
+    return Letters(("yz", indices), f"{indices}z")
+
+
+def looked_up_backward(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """The gradient of the matrix: a sum over the indices, unless it depends on how often they come."""
+    indices = "." * len(shapes[1]) if args[4] else ascii_lowercase[: len(shapes[1])]
+    return Letters((f"{indices}z", indices), ".z")
+
+
+def chosen(is_selected: bool) -> Rule:
+    """What is at places along one dimension: one list of places for all, or one for each line of the tensor."""
+
+    def rule(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+        ndim = len(shapes[0])
+        if not ndim:
+            return whole(shapes, args, kwargs)
+        dim = args[1] % ndim
+        letters = ascii_lowercase[:ndim]
+        if is_selected:
+            return Letters((f"{letters[:dim]}.{letters[dim + 1 :]}", "z"), f"{letters[:dim]}z{letters[dim + 1 :]}")
+        same = [
+            letter if place != dim and size == own else "."
+            for place, (letter, size, own) in enumerate(zip(letters, shapes[0], shapes[1], strict=True))
+        ]
+        kept = "".join(same)
+        return Letters((kept, f"{kept[:dim]}z{kept[dim + 1 :]}"), f"{kept[:dim]}z{kept[dim + 1 :]}")
+
+    return rule
+
+
+def scattered(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """Values are put at places along one dimension, which is whole."""
+    ndim = len(shapes[0])
+    dim = args[1] % ndim if ndim else 0
+    sizes = zip(*shapes, strict=True)
+    letters = "".join(
+        "." if place == dim or len(set(each)) > 1 else ascii_lowercase[place] for place, each in enumerate(sizes)
+    )
+    return Letters((letters,) * len(shapes), letters)
+
+
+def loss(reduction_at: int) -> Rule:
+    """Pointwise, and then reduced: that is computed from whole tensors, as means divide by the number of elements."""
+
+    def rule(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+        none = _argument(args, kwargs, reduction_at, "reduction", 1) == 0
+        return pointwise(shapes, args, kwargs) if none else whole(shapes, args, kwargs)
+
+    return rule
+
+
+def classified(reduction_at: int, gradient: bool = False) -> Rule:
+    """Losses of classes, which are whole. Their mean takes whole tensors; its gradient takes the sum of weights."""
+
+    def rule(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+        scores = shapes[1] if gradient else shapes[0]
+        batch = "n" * (len(scores) > 1)
+        more = ascii_lowercase[: max(len(scores) - 2, 0)]
+        full, target = f"{batch}.{more}", f"{batch}{more}"
+        if args[reduction_at] != 0 and not gradient:
+            return whole(shapes, args, kwargs)
+        first = target if len(shapes[0]) else ""
+        given = (first, full, target) if gradient else (full, target)
+        others = tuple("." * len(shape) for shape in shapes[len(given) :])
+        return Letters((*given, *others), full if gradient else target, others=("",))
+
+    return rule
+
+
+def convolved(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """Images, one by one."""
+    image = "n" + "." * (len(shapes[0]) - 1)
+    return Letters((image, *("." * len(shape) for shape in shapes[1:])), image, filled=frozenset("n"))
+
+
+def convolved_backward(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """The gradients of the images, and sums over all images."""
+    image = "n" + "." * (len(shapes[0]) - 1)
+    others = ("." * len(shapes[2]), ".")
+    return Letters((image, image, "." * len(shapes[2])), image, filled=frozenset("n"), others=others)
+
+
+def attention(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """Heads of attention, one by one; without dropout."""
+    if _argument(args, kwargs, len(shapes) if len(shapes) > 4 else 3, "dropout_p", 0.0):
+        raise NotImplementedError("dropout in scaled_dot_product_attention of DTensors")
+    if len({shape[:2] for shape in shapes}) > 1:
+        return whole(shapes, args, kwargs)
+    full = tuple("bh" + "." * (len(shape) - 2) for shape in shapes)
+    others = ("bh.", "") if len(shapes) < 5 else ("bh..", "bh..")
+    return Letters(full, "bh..", filled=frozenset("bh"), others=others)
+
+
 # -------------------- the table --------------------
 
 RULES: dict[str, Rule] = {
@@ -280,7 +439,63 @@ RULES: dict[str, Rule] = {
     "amin": reduction("min"),
     "max": reduction("max", None),
     "min": reduction("min", None),
+    "prod": reduction("product", None),
+    "all": reduction("product", None),
+    "any": reduction("max", None),
     "linalg_vector_norm": reduction("norm", 2),
+    **dict.fromkeys(
+        ("std.correction", "var.correction", "var_mean.correction", "std_mean.correction"), reduced_whole()
+    ),
+    **dict.fromkeys(("prod.dim_int", "all.dim", "any.dim", "logsumexp", "max.dim", "min.dim"), reduced_whole()),
+    **dict.fromkeys(("argmax", "argmin", "median.dim", "nanmedian.dim", "nansum"), reduced_whole()),
+    **dict.fromkeys(("all.dims", "any.dims", "count_nonzero.dim_IntList"), reduced_whole()),
+    **dict.fromkeys(("median", "nanmedian", "count_nonzero"), reduced_whole(None)),
+    "kthvalue": reduced_whole(2, 3),
+    "mode": reduced_whole(),
+    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), along(1)),
+    **dict.fromkeys(("sort", "argsort"), along(1)),
+    "sort.stable": along(3),
+    "topk": along(2),
+    "flip": along(1, []),
+    "roll": along(2, []),
+    "unfold": whole,
+    **dict.fromkeys(("tril", "triu", "linalg_inv_ex", "inverse", "_linalg_svd", "linalg_qr", "_linalg_det"), whole),
+    **dict.fromkeys(("linalg_cholesky_ex", "_linalg_eigh", "_linalg_solve_ex", "_linalg_slogdet"), whole),
+    **dict.fromkeys(("histc", "bucketize.Tensor", "searchsorted.Tensor", "masked_select", "nonzero"), whole),
+    **dict.fromkeys(("diagonal", "diagonal_backward", "unfold_backward", "diag_embed", "_fft_r2c", "_fft_c2c"), whole),
+    **dict.fromkeys(
+        ("_fft_c2r", "aminmax", "index.Tensor", "index_put", "index_add", "index_copy", "index_fill"), whole
+    ),
+    **dict.fromkeys(("native_batch_norm", "native_batch_norm_backward", "_cdist_forward"), whole),
+    "constant_pad_nd": padded,
+    "repeat": repeated,
+    "squeeze": squeezed_all,
+    "embedding": looked_up,
+    "embedding_dense_backward": looked_up_backward,
+    "index_select": chosen(True),
+    "gather": chosen(False),
+    **dict.fromkeys(("scatter.src", "scatter.value", "scatter_add", "scatter_reduce.two", "scatter_add_"), scattered),
+    **dict.fromkeys(("scatter_.src", "scatter_.value"), scattered),
+    **dict.fromkeys(("index_put_", "index_add_", "masked_scatter", "masked_scatter_"), whole),
+    **dict.fromkeys(("mse_loss", "smooth_l1_loss", "huber_loss"), loss(2)),
+    **dict.fromkeys(("mse_loss_backward", "smooth_l1_loss_backward", "huber_loss_backward"), loss(3)),
+    "binary_cross_entropy": loss(3),
+    "binary_cross_entropy_backward": loss(4),
+    "binary_cross_entropy_with_logits": loss(4),
+    "nll_loss_forward": classified(3),
+    "nll_loss2d_forward": classified(3),
+    "nll_loss_backward": classified(4, gradient=True),
+    "nll_loss2d_backward": classified(4, gradient=True),
+    "convolution": convolved,
+    "convolution_backward": convolved_backward,
+    **dict.fromkeys(("max_pool2d_with_indices", "max_pool2d_with_indices_backward"), last_whole(2)),
+    **dict.fromkeys(("avg_pool2d", "avg_pool2d_backward", "_adaptive_avg_pool2d"), last_whole(2)),
+    **dict.fromkeys(("_adaptive_avg_pool2d_backward", "upsample_nearest2d", "upsample_bilinear2d"), last_whole(2)),
+    **dict.fromkeys(("upsample_nearest2d_backward", "upsample_bilinear2d_backward"), whole),
+    "_scaled_dot_product_flash_attention_for_cpu": attention,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": attention,
+    "multinomial": last_whole(1),
+    **dict.fromkeys(("view_as_complex", "view_as_real"), whole),
     "t": rearranged(lambda letters: letters[::-1]),
     "transpose.int": rearranged(_swapped),
     "permute": rearranged(_permuted),
@@ -294,6 +509,7 @@ RULES: dict[str, Rule] = {
     "new_empty": made_anew(0),
     "new_zeros": made_anew(0),
     "new_ones": made_anew(0),
+    "new_full": made_anew(0),
     "new_empty_strided": made_anew(1),
     "stack": stacked,
     "cat": joined,
@@ -317,7 +533,13 @@ RULES: dict[str, Rule] = {
         ("detach", "alias", "clone", "contiguous", "zeros_like", "ones_like", "empty_like", "full_like", "copy_"),
         pointwise,
     ),
-    **dict.fromkeys(("_to_copy", "zero_", "fill_.Scalar", "threshold_backward"), pointwise),
+    **dict.fromkeys(("_to_copy", "zero_", "fill_.Scalar", "threshold_backward", "softplus_backward"), pointwise),
+    **dict.fromkeys(("leaky_relu_backward", "hardtanh", "hardtanh_backward", "floor_divide", "complex"), pointwise),
+    **dict.fromkeys(("masked_fill.Tensor", "masked_fill_.Tensor"), pointwise),
+    **dict.fromkeys(("floor_divide.Scalar", "hardswish_backward", "hardsigmoid_backward", "bernoulli"), pointwise),
+    **dict.fromkeys(("rand_like", "randn_like", "randint_like", "randint_like.low_dtype", "native_dropout"), pointwise),
+    **dict.fromkeys(("bernoulli_.float", "bernoulli_.Tensor", "normal_", "uniform_", "exponential_"), pointwise),
+    **dict.fromkeys(("log_normal_", "cauchy_", "geometric_", "random_", "random_.from", "random_.to"), pointwise),
 }
 
 # Ops that act on each summand of a partial sum: on the first input alone, or on all of them together.

@@ -12,7 +12,14 @@ from mindtorch.dispatch import ops
 from mindtorch.distributed.collectives import all_gather_single, all_reduce, reduce_scatter_single
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.reduce_op import ReduceOp
-from mindtorch.distributed.tensor.placement_types import NormPartial, Partial, Placement, Replicate, Shard
+from mindtorch.distributed.tensor.placement_types import (
+    NormPartial,
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    _StridedShard,
+)
 
 Placements = tuple[Placement, ...]
 
@@ -32,12 +39,19 @@ def chunk_of(size: int, parts: int, place: int) -> tuple[int, int]:
     return start, min(size, start + step) - start
 
 
+def cutting_order(placements: Sequence[Placement]) -> list[int]:
+    """The dimensions of the mesh in the order in which they cut a tensor: each makes parts of the parts before."""
+    return sorted(range(len(placements)), key=lambda dim: isinstance(placements[dim], _StridedShard))
+
+
 def own_block(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement]) -> tuple[list[int], list[int]]:
     """Where the part of this process begins, and its sizes."""
     offsets, sizes = [0] * len(shape), list(shape)
-    for parts, place, placement in zip(mesh.shape, mesh.get_coordinate() or (), placements, strict=False):
+    coordinate = mesh.get_coordinate()
+    for dim in cutting_order(placements) if coordinate else ():
+        placement = placements[dim]
         if isinstance(placement, Shard):
-            start, length = chunk_of(sizes[placement.dim], parts, place)
+            start, length = chunk_of(sizes[placement.dim], mesh.shape[dim], coordinate[dim])  # type: ignore[index]
             offsets[placement.dim] += start
             sizes[placement.dim] = length
     return offsets, sizes
@@ -48,11 +62,11 @@ def moved(local: Tensor, shape: Sequence[int], mesh: DeviceMesh, current: Placem
     if current == wanted or mesh.get_coordinate() is None:
         return local
     state = list(current)
-    for dim in reversed(range(mesh.ndim)):  # inner parts are parts of outer ones
+    for dim in reversed(cutting_order(current)):  # inner parts are parts of outer ones
         if isinstance(state[dim], Shard) and _has_to_be_whole(dim, state, current, wanted):
             local = _gathered(local, shape, mesh, state, dim)
             state[dim] = Replicate()
-    for dim in range(mesh.ndim):
+    for dim in cutting_order(wanted):
         if state[dim] != wanted[dim]:
             local = _changed(local, shape, mesh, dim, state, wanted[dim])
             state[dim] = wanted[dim]
@@ -61,14 +75,21 @@ def moved(local: Tensor, shape: Sequence[int], mesh: DeviceMesh, current: Placem
 
 def _has_to_be_whole(dim: int, state: list[Placement], current: Placements, wanted: Placements) -> bool:
     """Whether a dimension of the mesh has other parts afterwards, or an outer one along the same dimension has."""
-    along = state[dim]
-    return any(current[outer] != wanted[outer] and along in (current[outer], wanted[outer]) for outer in range(dim + 1))
+    along = state[dim].dim  # type: ignore[attr-defined]
+    orders = cutting_order(current), cutting_order(wanted)
+    outer = {each for order in orders for each in order[: order.index(dim) + 1]}
+    return any(
+        current[each] != wanted[each] and (current[each].is_shard(along) or wanted[each].is_shard(along))
+        for each in outer
+    )
 
 
 def _gathered(local: Tensor, shape: Sequence[int], mesh: DeviceMesh, state: list[Placement], dim: int) -> Tensor:
     along = state[dim].dim  # type: ignore[attr-defined]
     parts = mesh.shape[dim]
-    _, outer = own_block(shape, mesh, [*state[:dim]] + [Replicate()] * (mesh.ndim - dim))
+    order = cutting_order(state)
+    outside = order[: order.index(dim)]
+    _, outer = own_block(shape, mesh, [state[each] if each in outside else Replicate() for each in range(mesh.ndim)])
     size = outer[along]
     step = -(-size // parts)
     rows = _padded(local.movedim(along, 0), step).contiguous()

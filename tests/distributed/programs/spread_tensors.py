@@ -225,13 +225,13 @@ def refuses(call, kind, text):
 def refused(mesh):
     x = distribute_tensor(numbers(4, 4), mesh, [Shard(0)])
     text = "does not have a sharding strategy registered"
-    refuses(lambda: x.cumsum(0), NotImplementedError, text)
-    refuses(lambda: torch.linalg.inv(x), NotImplementedError, text)
+    refuses(lambda: x.put(x.long(), x), NotImplementedError, text)
+    refuses(lambda: torch.matrix_exp(x), NotImplementedError, text)
     refuses(lambda: x + torch.ones(4), RuntimeError, "got mixed torch.Tensor and DTensor")
     refuses(lambda: distribute_tensor(numbers(4), mesh, [Shard(1)]), RuntimeError, "greater than tensor ndim")
     refuses(lambda: x.redistribute(), RuntimeError, "placements is needed")
     refuses(lambda: x.redistribute(placements=[Shard(0)] * 2), ValueError, "must have the same length")
-    refuses(PrepareModuleInput, NotImplementedError, "PrepareModuleInput")
+    refuses(lambda: PrepareModuleInput(input_layouts=Shard(0)), AssertionError, "desired module inputs")
     refuses(lambda: parallelize_module(nn.Tanh(), mesh, ColwiseParallel()), NotImplementedError, "nn.Linear")
 
 

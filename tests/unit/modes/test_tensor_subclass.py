@@ -117,3 +117,19 @@ class TestMode:
             torch.mul(torch.ones(2), 2)
         torch.exp(torch.ones(2))
         assert torch.mul in seen and torch.exp not in seen and state.active_modes == before
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("cosine_similarity", torch.ones(2, 3)),
+        ("soft_margin_loss", torch.ones(2, 3)),
+        ("multi_margin_loss", torch.tensor([0, 2])),
+        ("multilabel_margin_loss", torch.tensor([[0, 1, -1], [2, -1, 0]])),
+    ],
+)
+def test_functions_that_a_decorator_wraps_take_subclasses(name, target):
+    x = torch.linspace(-1, 1, 6).reshape(2, 3)
+    function = getattr(torch.nn.functional, name)
+    found = function(x.as_subclass(Plain), target)
+    assert type(found) is Plain and torch.equal(found.as_subclass(torch.Tensor), function(x, target))

@@ -13,6 +13,7 @@ from mindtorch.distributed.device_mesh import DeviceMesh, active_mesh
 from mindtorch.distributed.tensor.dtensor import DTensor, distribute_tensor
 from mindtorch.distributed.tensor.modules import distribute_module
 from mindtorch.distributed.tensor.placement_types import Placement, Replicate, Shard
+from mindtorch.nn.modules.embedding import Embedding
 from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
@@ -27,44 +28,50 @@ class ParallelStyle(ABC):
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module: ...
 
 
-class _LinearStyle(ParallelStyle):
+class _LayerStyle(ParallelStyle):
     """What both have in common: where the matrix and the bias are cut, and how inputs and outputs are spread."""
 
-    _parameters: Mapping[str, Placement]
+    _linear: Mapping[str, Placement]
+    _embedding: Placement
 
     def __init__(self, inputs: Placement, wanted: Placement, outputs: Placement, use_local_output: bool) -> None:
-        self.input_layouts = (inputs,)
-        self.desired_input_layouts = (wanted,)
+        self.input_layouts: tuple[Placement] = (inputs,)
+        self.desired_input_layouts: tuple[Placement] = (wanted,)
         self.output_layouts = (outputs,)
         self.use_local_output = use_local_output
 
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
-        if not isinstance(module, Linear):
-            raise NotImplementedError(
-                f"{type(self).__name__} currently only support nn.Linear and nn.Embedding! (Here, nn.Linear only.)"
-            )
+        if not isinstance(module, (Linear, Embedding)):
+            raise NotImplementedError(f"{type(self).__name__} currently only support nn.Linear and nn.Embedding!")
         return distribute_module(module, device_mesh, self._partition, self._prepare_input, self._prepare_output)
 
     def _partition(self, name: str, module: Module, mesh: DeviceMesh) -> None:
         for key, each in module.named_parameters(recurse=False):
-            spread = distribute_tensor(each.detach(), mesh, [self._parameters[key]], src_data_rank=self.src_data_rank)
+            where = self._linear[key] if isinstance(module, Linear) else self._embedding
+            spread = distribute_tensor(each.detach(), mesh, [where], src_data_rank=self.src_data_rank)
             module.register_parameter(key, Parameter(spread, each.requires_grad))
 
     def _prepare_input(self, module: Module, inputs: Any, mesh: DeviceMesh) -> Any:
         first, *others = inputs
         if not isinstance(first, DTensor):
             first = DTensor.from_local(first, mesh, self.input_layouts)
-        return first.redistribute(placements=self.desired_input_layouts), *others
+        return first.redistribute(placements=self._wanted_by(module)), *others
+
+    def _wanted_by(self, module: Module) -> tuple[Placement]:
+        return self.desired_input_layouts
 
     def _prepare_output(self, module: Module, outputs: DTensor, mesh: DeviceMesh) -> Any:
         result = outputs.redistribute(placements=self.output_layouts)
         return result.to_local() if self.use_local_output else result
 
 
-class ColwiseParallel(_LinearStyle):
-    """Each process computes some of the outputs: the matrix is cut along its first dimension, and so is the bias."""
+class ColwiseParallel(_LayerStyle):
+    """Each process computes some of the outputs: of a linear layer by its rows of the matrix and its part of the bias,
+    of an embedding by its part of each vector.
+    """
 
-    _parameters = {"weight": Shard(0), "bias": Shard(0)}
+    _linear = {"weight": Shard(0), "bias": Shard(0)}
+    _embedding = Shard(1)
 
     def __init__(
         self,
@@ -76,10 +83,13 @@ class ColwiseParallel(_LinearStyle):
         super().__init__(input_layouts or Replicate(), Replicate(), output_layouts or Shard(-1), use_local_output)
 
 
-class RowwiseParallel(_LinearStyle):
-    """Each process computes with some of the inputs: the matrix is cut along its second dimension."""
+class RowwiseParallel(_LayerStyle):
+    """Each process computes with some of the inputs: the matrix of a linear layer is cut along its second dimension;
+    of an embedding each process has the vectors of some indices.
+    """
 
-    _parameters = {"weight": Shard(1), "bias": Replicate()}
+    _linear = {"weight": Shard(1), "bias": Replicate()}
+    _embedding = Shard(0)
 
     def __init__(
         self,
@@ -89,6 +99,9 @@ class RowwiseParallel(_LinearStyle):
         use_local_output: bool = True,
     ) -> None:
         super().__init__(input_layouts or Shard(-1), Shard(-1), output_layouts or Replicate(), use_local_output)
+
+    def _wanted_by(self, module: Module) -> tuple[Placement]:
+        return (Replicate(),) if isinstance(module, Embedding) else self.desired_input_layouts
 
 
 class SequenceParallel(ParallelStyle):
@@ -157,15 +170,3 @@ def _matching(module: Module, path: str) -> Iterator[Module]:
         parts = name.split(".")
         if len(parts) == len(wanted) and all(fnmatch(*pair) for pair in zip(parts, wanted, strict=True)):
             yield each
-
-
-def unavailable(name: str) -> Any:
-    """A stand-in for what is not built."""
-
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(
-            f"mindtorch does not have {name}: redistribute the inputs and outputs of modules by hooks"
-        )
-
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
