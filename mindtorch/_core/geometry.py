@@ -187,6 +187,16 @@ def is_non_overlapping_and_dense(shape: Ints, strides: Ints, unit: int = 1) -> b
     return is_dense_in_order(shape, strides, order, unit)
 
 
+def may_overlap(shape: Ints, strides: Ints) -> bool:
+    """Whether some elements may lie at one place in memory; there are none if it says no."""
+    reach = 1
+    for stride, extent in sorted((s, n) for n, s in zip(shape, strides, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach += stride * (extent - 1)
+    return False
+
+
 def extent_of(shape: Ints, strides: Ints) -> int:
     """How many elements of memory lie from the first element to the last; none of the extents is 0."""
     return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))

@@ -28,6 +28,7 @@ from mindtorch._core.layout import layout as Layout
 from mindtorch._core.layout import sparse_coo, strided
 from mindtorch._core.memory_format import checked_format, contiguous_format, memory_format
 from mindtorch._core.size import Size, size_of
+from mindtorch._support import errors
 from mindtorch._support.lazy import Unloaded
 
 Extension = TypeVar("Extension", bound=type)
@@ -484,6 +485,22 @@ class OutsideVersion(list):
     def __setitem__(self, place: Any, version: Any) -> None:
         if not _thread.inference:
             super().__setitem__(place, version)
+
+
+class InferenceVersion(list):
+    """The version of what stands for a tensor of inference mode inside of a transform, and is none itself: it may be
+    written in that mode only, where versions stay as they are. `depth`: of the transform whose function has made that
+    tensor, 0 if none has."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, depth: int) -> None:
+        super().__init__((0,))
+        self.depth = depth
+
+    def __setitem__(self, place: Any, version: Any) -> None:
+        if not _thread.inference:
+            raise errors.inference_write()
 
 
 class LevelVersion(list):

@@ -20,6 +20,7 @@ from mindtorch._core import state
 from mindtorch._core.autograd_meta import DEFAULT, MULTI_OUTPUT, ViewMeta, lefts_of
 from mindtorch._core.tensor import (
     ASK,
+    InferenceVersion,
     Tensor,
     autograd_meta,
     detached,
@@ -36,7 +37,6 @@ from mindtorch.autograd._engine import node_base
 from mindtorch.autograd._engine.history import (
     IN_CUSTOM_FUNCTION,
     NOWHERE,
-    InferenceVersion,
     edge_of,
     is_out_of_date,
     is_view,
@@ -45,7 +45,7 @@ from mindtorch.autograd._engine.history import (
 from mindtorch.autograd._engine.node_base import ConnectedNode
 from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
-from mindtorch.dispatch.modes.captures import OwnTensors, owner_of, watching_writes
+from mindtorch.dispatch.modes.captures import OwnTensors, depth_of, owner_of, watching_writes
 from mindtorch.dispatch.modes.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.modes.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.modes.view_recipe import ViewRecipe
@@ -105,7 +105,7 @@ class Level:
         outer_edge = given if self.records_outside else None
         alias = _alias(tensor)
         if tensor.is_inference():
-            alias._mt_version = InferenceVersion((0,))
+            alias._mt_version = InferenceVersion(depth_of(tensor))
         node = LevelInput(outer_edge, alias, given)
         self._nodes.append(node)
         if self.records_outside and _may_become_unreadable(tensor):

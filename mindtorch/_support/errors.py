@@ -59,6 +59,20 @@ def argument_type(function: str, name: str, position: int | None, expected: str,
     return TypeError(f"{function}(): argument '{name}'{place} must be {expected}, not {type_name(value)}")
 
 
+def element_shared() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        "Please clone() the tensor before performing the operation."
+    )
+
+
+def inference_write() -> RuntimeError:
+    return RuntimeError(
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+        "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+    )
+
+
 def out_requires_grad(op: str) -> RuntimeError:
     return RuntimeError(
         f"{op}(): functions with out=... arguments don't support automatic differentiation, "

@@ -10,14 +10,21 @@ from mindtorch._core.autograd_meta import AutogradMeta, edge_left, takes_part
 from mindtorch._core.batched_array import BatchedArray
 from mindtorch._core.dtype import c_name
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.tensor import Tensor, alias_of, autograd_meta, be_of_inference, extend_tensor, give_data_version
+from mindtorch._core.tensor import (
+    InferenceVersion,
+    Tensor,
+    alias_of,
+    autograd_meta,
+    be_of_inference,
+    extend_tensor,
+    give_data_version,
+)
 from mindtorch._support import errors
 from mindtorch._support.warnings import warn
 from mindtorch.autograd._engine.detaching import edge_outside_of
 from mindtorch.autograd._engine.engine import backward
 from mindtorch.autograd._engine.execution import queue_callback
 from mindtorch.autograd._engine.history import (
-    InferenceVersion,
     edge_of,
     is_view,
     may_be_taken_again,
@@ -264,8 +271,10 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
     """Have the data of a tensor be in the transforms that the tensor is in: it leaves the graph of the innermost only,
     outside of which it is the tensor itself, and what a function has captured remains captured."""
     own, edge = owner_of(tensor), noted_edge(tensor)
-    if type(tensor._mt_version) is InferenceVersion or (own is not None and tensor.is_inference()):
-        alias._mt_version = InferenceVersion((0,))
+    if type(tensor._mt_version) is InferenceVersion:
+        alias._mt_version = tensor._mt_version
+    elif own is not None and tensor.is_inference():
+        alias._mt_version = InferenceVersion(own.depth)
     elif own is not None and not own.is_left:
         give_data_version(alias, tensor)
     if own is not None and not own.is_left:

@@ -167,7 +167,7 @@ def _jacobians_at_once(outputs: tuple, inputs: tuple, create_graph: bool, strict
 
 def _rows(found: Any, source: Tensor, count: int) -> Tensor:
     """The gradients of all output elements; zeros where there are none."""
-    return ops.zeros((count, *source.shape), dtype=source.dtype, device=source.device) if found is None else found
+    return ops.zeros_like(source).expand((count, *source.shape)) if found is None else found
 
 
 def _jacobian_of(i: int, output: Any, inputs: tuple, create_graph: bool, strict: bool) -> list[Tensor]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core import geometry
+from mindtorch._support import errors
 from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch._support.warnings import warn
 
@@ -26,10 +27,7 @@ def check_shared(out: Any, inputs: Sequence[Any]) -> None:
 def check_distinct(out: Any) -> None:
     """Refuses to write to memory that stands for several elements."""
     if 0 in out.strides and is_expanded(out):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
+        raise errors.element_shared()
 
 
 def warn_if_expanded(out: Any, op: str, assignment: str) -> None:

@@ -23,6 +23,7 @@ from mindtorch._core.autograd_meta import (
 )
 from mindtorch._core.batched_array import Level
 from mindtorch._core.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output, share_version
+from mindtorch._support import errors
 from mindtorch.autograd._engine.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd._engine.copy_slices import CopySlices
 from mindtorch.autograd._engine.hooks_in_levels import is_over, shown_node, shown_output
@@ -318,7 +319,7 @@ def check_writable(op: str, argument: str, *tensors: Tensor) -> None:
     change, and those of inference mode."""
     check_constant(op, argument, *tensors)
     if not _thread.inference and any(tensor.is_inference() for tensor in tensors):
-        raise _inference_write()
+        raise errors.inference_write()
 
 
 def mark_written(tensor: Tensor) -> None:
@@ -329,7 +330,7 @@ def mark_written(tensor: Tensor) -> None:
     elif tensor._mt_meta is None or not tensor._mt_meta.inference:
         share_version(tensor)[0] += 1
     elif not _thread.inference:
-        raise _inference_write()
+        raise errors.inference_write()
 
 
 def written(tensor: Tensor, node: Any = None) -> Tensor:
@@ -341,22 +342,6 @@ def written(tensor: Tensor, node: Any = None) -> Tensor:
     if node is not None:
         rebase(tensor, node)
     return tensor
-
-
-class InferenceVersion(list):
-    """The version of what stands for a tensor of inference mode, and is none itself: it may be written in that mode
-    only, where versions stay as they are."""
-
-    def __setitem__(self, place: Any, version: Any) -> None:
-        if not _thread.inference:
-            raise _inference_write()
-
-
-def _inference_write() -> RuntimeError:
-    return RuntimeError(
-        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-        "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-    )
 
 
 def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:

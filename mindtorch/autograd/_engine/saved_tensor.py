@@ -18,6 +18,7 @@ from mindtorch._core import state
 from mindtorch._core.batched_array import BatchedArray, levels_of
 from mindtorch._core.dtype import from_numpy_dtype
 from mindtorch._core.tensor import (
+    InferenceVersion,
     LevelVersion,
     Tensor,
     WrappedNumber,
@@ -62,7 +63,7 @@ def save(tensor: Any) -> Any:
         version: Any = 0
     else:
         version = counter[0] if type(counter) is not LevelVersion else counter.as_it_is()
-        if tensor._mt_meta is not None and tensor._mt_meta.inference:
+        if (tensor._mt_meta is not None and tensor._mt_meta.inference) or type(counter) is InferenceVersion:
             _refuse_inference(tensor)
     return tensor if version == 0 and type(tensor) is Tensor else (tensor, version)
 
@@ -366,7 +367,8 @@ def _freed() -> RuntimeError:
 def _refuse_inference(tensor: Tensor) -> None:
     """Keep no tensor of inference mode, which has no version; a transform of reverse mode, whose graph is its own, may
     do so if it has not made it, and the op is in no other graph."""
-    if not is_in_reverse_mode() or is_of_inference_where_recorded(tensor):
+    is_stand_in = type(tensor._mt_version) is InferenceVersion  # which passes of transforms may keep
+    if is_of_inference_where_recorded(tensor) if is_in_reverse_mode() else not is_stand_in:
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "

@@ -10,7 +10,7 @@ from typing import Any
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import ViewMeta, edge_left, takes_part
 from mindtorch._core.batched_array import BatchedArray
-from mindtorch._core.tensor import Tensor
+from mindtorch._core.tensor import InferenceVersion, Tensor
 from mindtorch.autograd._engine.detaching import DetachedInside
 from mindtorch.autograd._engine.history import IN_CUSTOM_FUNCTION, NOWHERE, edge_of, noted_edge
 from mindtorch.autograd._engine.hooks_in_levels import is_over
@@ -73,6 +73,8 @@ def is_recorded(tensor: Tensor) -> bool:
     own = _thread.own_tensors
     if own is None or not takes_part(tensor):
         return takes_part(tensor)
+    if own.is_left:
+        return requires_grad_outside(tensor)
     edge = _edge_or_that_of_base(tensor)
     while own is not None and own.records_outside:
         own = own.outer
@@ -82,17 +84,22 @@ def is_recorded(tensor: Tensor) -> bool:
 def is_of_inference_where_recorded(tensor: Tensor) -> bool:
     """Whether the op that runs is part of a graph to which a tensor of inference mode is one of that mode: that of the
     transform whose function has made it, or one around that. To those inside it is an ordinary tensor, and so is to its
-    own what is made of its memory again."""
+    own what is made of its memory again. What stands for one in another transform is that one outside."""
     maker, own = owner_of(tensor), _thread.own_tensors
+    counter = tensor._mt_version
+    depth = counter.depth if type(counter) is InferenceVersion else -1
     nodes = [edge[0] for each in own.operands if (edge := _edge_or_that_of_base(each))]
     is_seen = False
     while True:
-        is_seen = is_seen or (maker is None if own is None else tensor in own.of_inference)
+        if own is None:
+            is_seen = is_seen or maker is None or depth >= 0
+        else:
+            is_seen = is_seen or own.depth <= depth or tensor in own.of_inference
         if is_seen and any([leads_to(node, own) for node in nodes]):
             return True
         if own is None or not own.records_outside:
             return False
-        is_seen = is_seen or own is maker
+        is_seen = is_seen or (own is maker and depth < 0)
         own = own.outer
 
 

@@ -91,7 +91,8 @@ def rms_norm(input, normalized_shape, weight, eps):
     rows = input.float() if input.element_size() == 2 else input
     epsilon = finfo(rows.dtype).eps if eps is None else eps
     result = rows * ops.add_Scalar(rows.pow(2).mean(dims, keepdim=True), epsilon).rsqrt()
-    return (result if weight is None else result * weight).to(input.dtype).contiguous()
+    result = (result if weight is None else result * weight).to(input.dtype)
+    return result.contiguous(memory_format=suggested_format(input._mt_array))
 
 
 def _check_rows(input: Tensor, shape: tuple[int, ...], weight: Tensor | None) -> None:

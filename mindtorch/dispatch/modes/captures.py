@@ -12,7 +12,7 @@ from weakref import ref
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import ViewMeta
 from mindtorch._core.batched_array import BatchedArray
-from mindtorch._core.tensor import DataVersion, LevelVersion, Tensor, make_objects_with, same_as
+from mindtorch._core.tensor import DataVersion, InferenceVersion, LevelVersion, Tensor, make_objects_with, same_as
 from mindtorch.dispatch.arguments.conversions import fits_by_position
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.modes.batching import writes_samples_to_one
@@ -146,6 +146,12 @@ def owner_of(tensor: Tensor) -> OwnTensors | None:
     return None if own is None else own.owner_of(tensor)
 
 
+def depth_of(tensor: Tensor) -> int:
+    """The depth of the innermost transform for whose function a tensor was made; 0 if there is none."""
+    own = owner_of(tensor)
+    return 0 if own is None else own.depth
+
+
 def is_inside_of_samples(tensor: Tensor) -> bool:
     """Whether a sample of `vmap` was made for the function of a transform inside of that."""
     return _is_inside_of_level(tensor._mt_array, seen_by(tensor))
@@ -260,8 +266,13 @@ def recording(tensors: Sequence[Tensor]) -> AbstractContextManager[None]:
     """In this block an op of some tensors runs inside of a transform: which graphs it is recorded in decides whether
     they may keep one of inference mode."""
     own = _thread.own_tensors
-    is_asked = own is not None and _thread.grad_enabled and any([each.is_inference() for each in tensors])
+    is_asked = own is not None and _thread.grad_enabled and any([_may_be_of_inference(each) for each in tensors])
     return _set(own, "operands", tensors) if is_asked else _NOTHING
+
+
+def _may_be_of_inference(tensor: Tensor) -> bool:
+    """Whether a tensor is of inference mode, or is so outside of the transform that it was given to."""
+    return tensor.is_inference() or type(tensor._mt_version) is InferenceVersion
 
 
 def writing_result(out: Tensor) -> AbstractContextManager[None]:

@@ -19,8 +19,10 @@ from mindtorch._core import state
 from mindtorch._core.autograd_meta import AutogradMeta, takes_part
 from mindtorch._core.batched_array import BatchedArray, levels_of
 from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.geometry import may_overlap
 from mindtorch._core.layout import strided
 from mindtorch._core.tensor import Tensor, autograd_meta, wrap
+from mindtorch._support import errors
 from mindtorch.dispatch.modes.captures import leaving_watch
 from mindtorch.dispatch.modes.level_views import is_of_argument
 from mindtorch.dispatch.modes.view_recipe import ViewRecipe
@@ -225,7 +227,18 @@ def _elements_in_storage(tensor: Any) -> int:
 
 
 def _laid_out_like(tangent: Any, tensor: Any) -> Tensor:
-    return _room_for(tangent, tensor).copy_(tangent)
+    laid_out = _room_for(tangent, tensor).copy_(tangent)
+    if may_overlap(tensor.shape, tensor.stride()) and not tensor.is_meta and _differ(laid_out, tangent):
+        raise errors.element_shared()  # by windows, of which PyTorch does not know
+    return laid_out
+
+
+def _differ(left: Tensor, right: Any) -> bool:
+    """Whether any numbers of two tensors, or of their samples, differ."""
+    array = ((left != right) & ((left == left) | (right == right)))._mt_array
+    while type(array) is BatchedArray:
+        array = array.inner
+    return bool(array.any())
 
 
 def _room_for(tangent: Any, tensor: Any) -> Tensor:

@@ -188,9 +188,11 @@ def difference_of_errors(ours: Exception | None, theirs: Exception | None) -> st
 
 def may_be_refused(ours: Exception | None, lines: list[str], tensors: Iterable[Any]) -> bool:
     """Whether torch has reasons of its own not to raise an error of mindtorch."""
-    text = str(ours)
+    text, tensors = str(ours), list(tensors)
     if "data of a tensor cannot be written in place inside of a transform" in text:
         return True  # of a tensor that is recorded outside: docs/internals.md says why
+    if "more than one element of the written-to tensor" in text and any(map(_has_windows, tensors)):
+        return True  # of a tangent: see `tangent_of_windows`
     # For a view from no_grad mode torch records the op, but keeps nothing, as there is nowhere to send a gradient.
     # Its rules for products of samples keep copies.
     is_copied = "modified by an inplace" in text and any(map(_PRODUCTS_OF_SAMPLES.search, lines))
@@ -198,6 +200,14 @@ def may_be_refused(ours: Exception | None, lines: list[str], tensors: Iterable[A
 
 
 _PRODUCTS_OF_SAMPLES = re.compile(r"(?= @ |\w*m[mv]\(|matmul|dot\(|linear|einsum)(.|\n)*T\.vmap")
+
+
+def _has_windows(tensor: Any) -> bool:
+    """Whether some elements of a tensor share memory, which a stride of 0 does not tell."""
+    steps = sorted((stride, size) for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1)
+    return any(step[0] <= (size - 1) * stride for (stride, size), step in zip(steps, steps[1:], strict=False))
+
+
 _SAVED = ("modified by an inplace operation", "Inference tensors cannot be saved")
 
 

@@ -381,7 +381,6 @@ STRICT_FACTS = {
     "shape": lambda t: tuple(t.shape),
     "strides": strides,
     "offset": lambda t: t.storage_offset() if t.numel() else None,
-    "conjugate": lambda t: t.is_conj(),
 }
 GRAPH_FACTS = {
     "inference": lambda t: t.is_inference(),

@@ -587,6 +587,16 @@ def view_of_samples_from_inference_mode(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def tangent_of_windows(T: Any) -> tuple[Any, Any]:
+    """The identity has the derivative that it was given a direction of; or what shares memory is refused."""
+    windows, direction = T.arange(4.0).unfold(0, 3, 1), T.arange(6.0).view(2, 3)
+    try:
+        return T.func.jvp(lambda a: a * 1, (windows,), (direction,))[1].tolist(), direction.tolist()
+    except RuntimeError:
+        return direction.tolist(), direction.tolist()
+
+
+@wrong
 def hook_of_a_view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
     """It may be registered; torch ends the process, which here is one of its own."""
     process = os.fork()

@@ -2,6 +2,7 @@
 
 import math
 
+from mindtorch._core import geometry
 from mindtorch._core.batched_array import is_level_alive, level_numbered, levels_of
 from mindtorch._core.dtype import int64
 from mindtorch.autograd.formulas.common import wrapped
@@ -85,7 +86,7 @@ def as_strided_backward(grad, shape, stride, storage_offset, size, out_stride, o
     storage = grad.new_zeros((length,))
     places = _places(size, out_stride, out_offset - base, grad)
     storage = storage.index_add(0, places.reshape(-1), grad.reshape(-1))
-    if _overlaps(shape, stride):
+    if geometry.may_overlap(shape, stride):
         places = _places(shape, stride, storage_offset - base, grad).reshape(-1)
         count = storage.new_zeros(storage.shape, dtype=places.dtype).index_add(0, places, ops.ones_like(places))
         storage = storage / count.clamp(min=1)
@@ -121,16 +122,6 @@ def _extent(size, stride, offset):
     if math.prod(size) == 0:
         return offset
     return offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-
-
-def _overlaps(size, stride):
-    """Whether a geometry may reach one place twice (never wrong when it says no)."""
-    reach = 1
-    for step, count in sorted((s, n) for n, s in zip(size, stride, strict=True) if n > 1):
-        if step < reach:
-            return True
-        reach += step * (count - 1)
-    return False
 
 
 def _places(size, stride, offset, like):
