@@ -101,6 +101,26 @@ for op in (F.silu, F.gelu, lambda x: F.softplus(x, 2.0), lambda x: torch.lerp(x,
     for found in (op(x), op(x.t().contiguous().t()), op(spread.copy_(x)), torch.stack([op(each) for each in x])):
         assert torch.equal(found.view(torch.int32), expected.view(torch.int32))
 assert len(torch.backends.jit.flags().compiled) == 4, torch.backends.jit.flags()
+
+
+def gradients(op):
+    leaf, weight = x.clone().requires_grad_(), x[0].clone().requires_grad_()
+    result = op(leaf, weight)
+    return [result.detach(), *torch.autograd.grad((result * x).sum(), (leaf, weight))]
+
+
+ROWS = [
+    lambda x, weight: F.softmax(x, 1) * weight,
+    lambda x, weight: F.log_softmax(x, 0) * weight,
+    lambda x, weight: F.layer_norm(x, (1000,), weight),
+]
+for op in ROWS:
+    torch.set_num_threads(1)
+    expected = gradients(op)
+    for threads in (2, 3):
+        torch.set_num_threads(threads)
+        for found, each in zip(gradients(op), expected):
+            assert found.equal(each), threads
 print("{}")
 """
 

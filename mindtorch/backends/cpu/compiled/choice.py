@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.promotion import DOUBLE, FLOAT
+from mindtorch._core.threads import parallel_for
 from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.compiled import settings
 
@@ -106,11 +107,35 @@ def compiled_rows(name: str) -> Callable[[Step], Step]:
             if loop is None:
                 step(out, *arrays, axis=axis, **options)
             else:
-                loop(*arrays, out, axis=axis)
+                _call_in_parts(loop, (*arrays, out), axis)
 
         return step if settings.mode() == "0" else run
 
     return decorate
+
+
+_MANY = 1 << 18  # elements of which a part is worth a thread
+_PART = 1 << 17
+
+
+def _call_in_parts(loop: Loop, arrays: tuple[Array, ...], axis: int) -> None:
+    """Calls a kernel for rows along an axis of arrays of one shape, the rows shared out to threads if they are many."""
+    shape, dims = arrays[0].shape, arrays[0].ndim
+    if arrays[0].size < _MANY or dims < 2:
+        loop(*arrays, axis=axis)
+        return
+    widest = max([dim for dim in range(dims) if dim != axis % dims], key=shape.__getitem__)
+
+    def of_part(begin: int, end: int) -> None:
+        part = (*[slice(None)] * widest, slice(begin, end))
+        loop(*[each[part] for each in arrays], axis=axis)
+
+    parallel_for(0, shape[widest], grain_of(arrays[0], widest), of_part)
+
+
+def grain_of(array: Array, dim: int) -> int:
+    """How many places along a dimension a part for a thread has at least."""
+    return max(1, _PART * array.shape[dim] // max(array.size, 1))
 
 
 def _found(name: str) -> Loop | None:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.strided import laid_out
+from mindtorch._core.threads import parallel_for
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_rows, dot_rows, doubtful, recentred
-from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop
+from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop, grain_of
+from mindtorch.iterator import BLOCK
 from mindtorch.iterator.constants import kept_constant
 
 Loop = Callable[..., Any]
@@ -232,8 +234,19 @@ def _compiled_rows(
         parameters = _ones(x[0]) if weight is None else weight, np.zeros_like(x[0]) if bias is None else bias
     if (loop := kernel.of(x, *parameters)) is None:
         return None
-    out, mean, rstd = loop(x, *parameters, kept_constant(eps, x.dtype))
+    epsilon = kept_constant(eps, x.dtype)
+    results = np.empty(x.shape, x.dtype), np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
+    _in_parts(x, 0, lambda some: loop(x[some], *parameters, epsilon, *[each[some] for each in results]))
+    out, mean, rstd = results
     return out, mean.reshape(-1, 1), rstd.reshape(-1, 1)
+
+
+def _in_parts(x: np.ndarray, dim: int, function: Callable[[slice], Any]) -> None:
+    """Calls a function for all places of a dimension, or for parts in threads if the elements are many."""
+    if x.size <= BLOCK:
+        function(slice(None))
+    else:
+        parallel_for(0, x.shape[dim], grain_of(x, dim), lambda begin, end: function(slice(begin, end)))
 
 
 def _ones(like: np.ndarray) -> np.ndarray:
@@ -329,13 +342,18 @@ def _compiled_gradients(
     of_rows, of_columns = _NORMALIZE_BACKWARD.of(grad, x, weight, mean, rstd), _AFFINE_BACKWARD.get()
     if of_rows is None or of_columns is None:
         return None
-    statistics = mean.reshape(-1), rstd.reshape(-1)
+    mean, rstd = mean.reshape(-1), rstd.reshape(-1)
     grad_input = grad_weight = grad_bias = None
     if mask[0]:
-        grad_input = np.empty(x.shape, x.dtype)
-        of_rows(grad, x, weight, *statistics, grad_input)
+        grad_input = written = np.empty(x.shape, x.dtype)
+        _in_parts(x, 0, lambda some: of_rows(grad[some], x[some], weight, mean[some], rstd[some], written[some]))
     if mask[1] or mask[2]:
-        grad_weight, grad_bias = of_columns(grad, x, *statistics, axis=0)
+        grad_weight, grad_bias = both = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
+
+        def of_part(some: slice) -> None:
+            of_columns(grad[:, some], x[:, some], mean, rstd, *[each[some] for each in both], axis=0)
+
+        _in_parts(x, 1, of_part)
     return grad_input, grad_weight if mask[1] else None, grad_bias if mask[2] else None
 
 
