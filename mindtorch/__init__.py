@@ -161,6 +161,7 @@ from mindtorch._functions.stft import stft as stft
 from mindtorch._generated import functions as _functions_of_ops
 from mindtorch._support import lazy as _lazy
 from mindtorch._support import old_modules as _old_modules
+from mindtorch._support.absent import finder as _absent
 from mindtorch._support.errors import AcceleratorError as AcceleratorError
 from mindtorch._support.errors import OutOfMemoryError as OutOfMemoryError
 from mindtorch._support.warnings import is_warn_always_enabled as is_warn_always_enabled
@@ -193,6 +194,7 @@ from mindtorch.dispatch.schema.tags import Tag as Tag
 from mindtorch.version import __version__ as __version__
 
 _old_modules.register_old_modules()
+_absent.register_stand_ins()
 
 newaxis = None
 ops = _operators
@@ -238,6 +240,12 @@ _SYMBOLIC = (
     "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt",
     "sym_sum",
 )  # fmt: skip
+_NAMES_ONLY = (
+    "jagged", "qscheme", "per_tensor_affine", "per_tensor_symmetric", "per_channel_affine",
+    "per_channel_symmetric", "per_channel_affine_float_qparams", "int1", "int2", "int3", "int4", "int5", "int6",
+    "int7", "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7", "qint8", "quint8", "qint32", "quint4x2",
+    "quint2x4", "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "float4_e2m1fn_x2",
+)  # fmt: skip
 _FROM_AREAS = {
     "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "cosine_similarity": "nn.functional",
     "dsmm": "sparse", "get_device_module": "accelerator", "pairwise_distance": "nn.functional",
@@ -245,7 +253,7 @@ _FROM_AREAS = {
     "fork": "jit", "install_as_torch": "_as_torch", "wait": "jit", "while_loop": "_functions.control_flow",
     "Event": "_core.streams", "Future": "futures", "PyTorchFileReader": "serialization.archive", "ScriptModule": "jit",
     "Stream": "_core.streams", "_segment_reduce": "_functions.other_names", "_shape_as_tensor": "_functions.inspection",
-    **dict.fromkeys(_CHECKS, "_functions.checks"),
+    **dict.fromkeys(_CHECKS, "_functions.checks"), **dict.fromkeys(_NAMES_ONLY, "_core.names_only"),
     **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "_functions.symbolic"),
     **dict.fromkeys(_AUTOCAST, "amp.settings"),
 }  # fmt: skip
@@ -301,6 +309,38 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch import xpu as xpu
     from mindtorch._as_torch import install_as_torch as install_as_torch
     from mindtorch._core import storage as storage
+    from mindtorch._core.names_only import bits1x8 as bits1x8
+    from mindtorch._core.names_only import bits2x4 as bits2x4
+    from mindtorch._core.names_only import bits4x2 as bits4x2
+    from mindtorch._core.names_only import bits8 as bits8
+    from mindtorch._core.names_only import bits16 as bits16
+    from mindtorch._core.names_only import float4_e2m1fn_x2 as float4_e2m1fn_x2
+    from mindtorch._core.names_only import int1 as int1
+    from mindtorch._core.names_only import int2 as int2
+    from mindtorch._core.names_only import int3 as int3
+    from mindtorch._core.names_only import int4 as int4
+    from mindtorch._core.names_only import int5 as int5
+    from mindtorch._core.names_only import int6 as int6
+    from mindtorch._core.names_only import int7 as int7
+    from mindtorch._core.names_only import jagged as jagged
+    from mindtorch._core.names_only import per_channel_affine as per_channel_affine
+    from mindtorch._core.names_only import per_channel_affine_float_qparams as per_channel_affine_float_qparams
+    from mindtorch._core.names_only import per_channel_symmetric as per_channel_symmetric
+    from mindtorch._core.names_only import per_tensor_affine as per_tensor_affine
+    from mindtorch._core.names_only import per_tensor_symmetric as per_tensor_symmetric
+    from mindtorch._core.names_only import qint8 as qint8
+    from mindtorch._core.names_only import qint32 as qint32
+    from mindtorch._core.names_only import qscheme as qscheme
+    from mindtorch._core.names_only import quint2x4 as quint2x4
+    from mindtorch._core.names_only import quint4x2 as quint4x2
+    from mindtorch._core.names_only import quint8 as quint8
+    from mindtorch._core.names_only import uint1 as uint1
+    from mindtorch._core.names_only import uint2 as uint2
+    from mindtorch._core.names_only import uint3 as uint3
+    from mindtorch._core.names_only import uint4 as uint4
+    from mindtorch._core.names_only import uint5 as uint5
+    from mindtorch._core.names_only import uint6 as uint6
+    from mindtorch._core.names_only import uint7 as uint7
     from mindtorch._core.streams import Event as Event
     from mindtorch._core.streams import Stream as Stream
     from mindtorch._functions.checks import _assert as _assert

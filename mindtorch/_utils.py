@@ -3,7 +3,7 @@
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mindtorch._core.dtype import dtype as Dtype
@@ -11,6 +11,41 @@ from mindtorch._core.tensor import Tensor
 from mindtorch._support.lazy import names_from
 from mindtorch._tensor_methods import rebuilding
 from mindtorch.dispatch import ops
+
+
+def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
+    """The tensors in chunks of one type, each of `size_limit` bytes or as few more as its last tensor has."""
+    chunks: dict[Any, tuple[list[Tensor], int]] = {}
+    for tensor in tensors:
+        size = tensor.numel() * tensor.element_size()
+        kind = tensor.type()
+        chunk, held = chunks.get(kind, ([], 0))
+        if held + size > size_limit and held > 0:
+            yield chunk
+            chunk, held = [], 0
+        chunk.append(tensor)
+        chunks[kind] = chunk, held + size
+    yield from [chunk for chunk, _ in chunks.values() if chunk]
+
+
+def _get_available_device_type() -> None:
+    """The type of the accelerator: None."""
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module of a type of devices: `torch.cpu` for "cpu"."""
+    found = getattr(sys.modules["mindtorch"], device_type, None)
+    if found is None:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'."
+        )
+    return found
+
+
+def is_compiling() -> bool:
+    """Whether a compiler traces the program: never."""
+    return False
+
 
 # What pickles of tensors call.
 _rebuild_tensor = rebuilding.rebuild_tensor

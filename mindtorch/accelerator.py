@@ -11,6 +11,8 @@ from mindtorch._support import errors
 from mindtorch._support.lazy import lazy
 from mindtorch._support.warnings import warn
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 _modules: dict[str, Any] = {name: lazy(f"mindtorch.{name}") for name in ("cpu", "cuda", "mps", "npu", "xpu")}
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from mindtorch.nn.modules.module import Module
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 __all__ = [
     "allow_in_graph",
     "assume_constant_result",

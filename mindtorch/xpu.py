@@ -2,6 +2,8 @@
 
 from typing import Any
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 
 def is_available() -> bool:
     return False

@@ -13,13 +13,14 @@ from mkdocs.structure.files import File, Files
 from docs.builder.links import FROM_ROOT, with_links
 from docs.builder.pages import reference_pages
 from docs.builder.sources import Sources
+from docs.builder.surface import surface_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
 # Pages that are not there are left out; those of docs/ that are not listed come last.
 NAVIGATION: dict[str, list[str]] = {
     "Home": ["index.md"],
-    "Operators": ["ops.md", "coverage.md", "notation.md", "rules.md"],
+    "Operators": ["ops.md", "coverage.md", "surface.md", "notation.md", "rules.md"],
     "Tutorials": [
         f"tutorials/{page}.md"
         for page in (
@@ -35,6 +36,7 @@ NAVIGATION: dict[str, list[str]] = {
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     sources = Sources(ROOT, config.extra["repository"])
     pages = reference_pages(ROOT, sources) | _written(files, sources)
+    pages["surface.md"] = surface_page(ROOT)
     pages |= {f"source/{file}.md": sources.page(file) for file in sources.linked}
     for name, content in pages.items():
         if name in files.src_uris:

@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import Any
 
-from mindtorch._as_torch.table import homes
+from mindtorch._support.lazy import names_from
+from mindtorch._support.torch_names import homes
 from mindtorch.serialization.names import torch_names
 
 
@@ -37,6 +38,7 @@ def label(module: ModuleType, name: str) -> None:
     path = torch_path(name)
     sys.modules[path] = module
     namespace = vars(module)
+    namespace.setdefault("__getattr__", names_from(name, {}))  # what is not there refuses when it is used
     for attribute, home in homes().get(path, {}).items():
         thing = namespace.get(attribute)
         if isinstance(thing, (type, FunctionType)) and _is_unlabelled(thing):

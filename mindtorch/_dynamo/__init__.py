@@ -1,8 +1,8 @@
 """What programs set in `torch._dynamo` before they call `compile`. There is no compiler to look at it."""
 
-from types import SimpleNamespace
 from typing import Any
 
+from mindtorch._dynamo import config as config
 from mindtorch._dynamo import eval_frame as eval_frame
 from mindtorch.compiler import OptimizedModule, allow_in_graph, assume_constant_result, disable, is_compiling, reset
 
@@ -10,11 +10,6 @@ __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "graph_break", "is_compiling",
     "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic", "reset",
 ]  # fmt: skip
-
-config = SimpleNamespace(
-    suppress_errors=False, cache_size_limit=8, capture_scalar_outputs=False, capture_dynamic_output_shape_ops=False,
-    verbose=False,
-)  # fmt: skip
 
 
 def graph_break(msg: str = "") -> None:

@@ -24,18 +24,22 @@ def lazy(name: str) -> ModuleType:
 def names_from(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package for names that come from other modules, or are modules of its own.
 
-    `places` has their modules. The first look at a name imports one, and the package keeps what was asked for.
+    `places` has their modules. The first look at a name imports one, and the package keeps what was asked for. Other
+    names of PyTorch's are looked for in `mindtorch._support.absent`.
     """
 
     def __getattr__(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+            return _absent.name_in(package, name)
         module = import_module(places[name])
         value = module if places[name] == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
     return __getattr__
+
+
+_absent: Any = lazy("mindtorch._support.absent.making")
 
 
 class Unloaded:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 enabled = True
 benchmark = False
 benchmark_limit = 10

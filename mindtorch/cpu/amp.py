@@ -6,6 +6,8 @@ from mindtorch import amp
 from mindtorch._core.dtype import bfloat16, dtype
 from mindtorch._support.warnings import warn
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 
 class autocast(amp.autocast):
     """The old name of `autocast("cpu")`."""

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mindtorch._support.errors import OutOfMemoryError
+from mindtorch._support.lazy import names_from
 from mindtorch._support.unavailable import no_cuda
 from mindtorch.cuda import amp, nvtx, random
 from mindtorch.cuda.random import (
@@ -149,7 +150,9 @@ if TYPE_CHECKING:
     from mindtorch._tensor_methods.legacy import ShortTensor as ShortTensor
 else:
 
+    _rest = names_from("mindtorch.cuda", {})
+
     def __getattr__(name: str) -> Any:
         if name in _TYPES:
             return _MissingType(name, (), {})
-        raise AttributeError(f"module 'mindtorch.cuda' has no attribute '{name}'")
+        return _rest(name)

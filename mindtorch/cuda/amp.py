@@ -9,6 +9,8 @@ from mindtorch._support.warnings import warn
 from mindtorch.amp import autocast_mode as autocast_mode
 from mindtorch.amp import grad_scaler as grad_scaler
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 
 class autocast(amp.autocast):
     """The old name of `autocast("cuda")`."""

@@ -6,6 +6,7 @@ import sys
 from datetime import timedelta
 from typing import Any
 
+from mindtorch._support.lazy import names_from
 from mindtorch.distributed.flight_recorder import dump_trace as _dump_fr_trace  # noqa: F401
 from mindtorch.distributed.world import default_group as _get_default_group  # noqa: F401
 from mindtorch.distributed.world import default_pg_timeout, get_rank, get_world_size
@@ -27,5 +28,9 @@ def _get_default_timeout(backend: str) -> timedelta:
 _get_group_size = get_world_size
 
 
+_rest = names_from("mindtorch.distributed.distributed_c10d", {})
+
+
 def __getattr__(name: str) -> Any:
-    return getattr(sys.modules[__package__], name)
+    package = sys.modules["mindtorch.distributed"]
+    return getattr(package, name) if name in vars(package) else _rest(name)

@@ -17,6 +17,8 @@ from mindtorch.distributed.world import default_group
 from mindtorch.nn.parallel.joining import Join, Joinable, JoinHook
 from mindtorch.optim import Optimizer
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 
 class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """Each process keeps the state of some of the parameters, steps for these and sends them to the others.

@@ -2,6 +2,8 @@
 
 from mindtorch._support.unavailable import no_such_part_of_distributed
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 
 def is_available() -> bool:
     return False

@@ -18,6 +18,7 @@ from mindtorch.distributions.number_transforms import (
     SoftplusTransform,
     TanhTransform,
 )
+from mindtorch.distributions.number_transforms import clipped_sigmoid as _clipped_sigmoid  # noqa: F401
 from mindtorch.distributions.transform import Transform
 from mindtorch.distributions.transform import _InverseTransform as _InverseTransform
 from mindtorch.distributions.vector_transforms import (

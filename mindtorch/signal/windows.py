@@ -13,6 +13,8 @@ from mindtorch._core.tensor import Tensor
 from mindtorch._functions.creation import tensor
 from mindtorch.dispatch import ops
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
     "kaiser", "nuttall",

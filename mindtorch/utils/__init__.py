@@ -4,6 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from mindtorch._support.lazy import names_from
 from mindtorch.utils import _python_dispatch, _pytree, checkpoint, data, graph, hooks
 from mindtorch.utils.swapping import swap_tensors
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.utils import tensorboard as tensorboard
 else:
 
+    _rest = names_from("mindtorch.utils", {})
+
     def __getattr__(name: str) -> ModuleType:
         if name in _LAZY_MODULES:
             return import_module(f"mindtorch.utils.{name}")
-        raise AttributeError(f"module 'mindtorch.utils' has no attribute '{name}'")
+        return _rest(name)

@@ -11,6 +11,8 @@ from typing import Any
 
 from mindtorch._core.threads import get_num_threads, set_num_threads
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 __all__ = ["Compare", "Measurement", "Timer"]
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))

@@ -122,6 +122,7 @@ class _Parser:
 
     text: str
     at: int = 0
+    written: int = 0  # how many arguments and results are written and have no alias with a name
     tokens: list[_Token] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -232,7 +233,7 @@ class _Parser:
         token = self.expect("ident")
         if token.text not in PLAIN_TYPES:
             self.fail(_UNKNOWN_TYPE, token)
-        alias = self.alias() if self.take("(") else ""
+        alias = self.alias() if self.take("(") else self.own_alias() if self.take("!") else ""
         marks: list[str] = []
         while self.next.kind in ("?", "["):
             marks.append("?" if self.take("?") else self.list_mark())
@@ -260,6 +261,11 @@ class _Parser:
             after = " -> " + ("*" if self.take("*") else self.expect("ident").text)
         self.expect(")")
         return "|".join(sorted(names, reverse=True)) + mark + after
+
+    def own_alias(self) -> str:
+        """The alias of `Tensor!`, which is written and is like no other: torch numbers them."""
+        self.written += 1
+        return f"${self.written - 1}! -> "
 
     # -------------------- defaults --------------------
 

@@ -290,3 +290,7 @@ class ConvTranspose3d(_Transposed):
 
     dims = 3
     _op = staticmethod(ops.conv_transpose3d)
+
+
+# torch's names of the base class, which libraries ask about.
+_ConvTransposeNd = _ConvTransposeMixin = _Transposed

@@ -8,6 +8,8 @@ from mindtorch.utils.data import sampler as sampler
 from mindtorch.utils.data._utils.collate import default_collate, default_convert
 from mindtorch.utils.data._utils.worker import get_worker_info
 from mindtorch.utils.data.dataloader import DataLoader
+from mindtorch.utils.data.datapipes._decorator import functional_datapipe
+from mindtorch.utils.data.datapipes.datapipe import DFIterDataPipe, IterDataPipe, MapDataPipe
 from mindtorch.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -32,10 +34,13 @@ __all__ = [
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
+    "DFIterDataPipe",
     "DataLoader",
     "Dataset",
     "DistributedSampler",
+    "IterDataPipe",
     "IterableDataset",
+    "MapDataPipe",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -46,6 +51,7 @@ __all__ = [
     "WeightedRandomSampler",
     "default_collate",
     "default_convert",
+    "functional_datapipe",
     "get_worker_info",
     "random_split",
 ]

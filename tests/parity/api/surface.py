@@ -1,6 +1,6 @@
 """Writes the table of PyTorch's modules and names from the installed wheel: `python -m tests.parity.api.surface`.
 
-The table is `mindtorch/_as_torch/torch_names.tsv`. In it are all modules that can be imported without a further package
+The table is `mindtorch/_support/torch_names.tsv`. In it are all modules that can be imported without a further package
 and have no underscore in their path, with the names that they show; and of the others what public packages use, as the
 table itself says: how many of 99 packages use a name (`packages`), and how many as soon as they are imported
 (`at_import`). These two columns are kept when the table is written again.
@@ -12,11 +12,12 @@ import io
 import pkgutil
 import sys
 import warnings
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import GenericAlias, ModuleType, UnionType
 
-TABLE = Path(__file__).resolve().parents[3] / "mindtorch" / "_as_torch" / "torch_names.tsv"
+TABLE = Path(__file__).resolve().parents[3] / "mindtorch" / "_support" / "torch_names.tsv"
 HEADER = ("module", "name", "kind", "home", "packages", "at_import")
 # What pickles of tensors, and of errors, refer to, and its neighbours.
 _PICKLED = ("torch._utils", "torch._tensor", "torch.storage", "torch._C")
@@ -94,7 +95,16 @@ def _add_names(rows, path, module, used) -> None:
         thing = _found(module, name)
         if thing is not None or name in vars(module):
             if (path, name) in used or _is_part(path, module, name, thing, listed):
-                rows.setdefault((path, name), _facts(thing))
+                facts = rows.setdefault((path, name), _facts(thing))
+                if facts[0] == "enum":
+                    _add_enum(rows, thing, facts[1] or path)
+                if isinstance(thing, Enum) and facts[1]:
+                    rows.setdefault(
+                        (type(thing).__module__, type(thing).__qualname__), ("enum", type(thing).__module__)
+                    )
+                    _add_enum(rows, type(thing), type(thing).__module__)
+                if facts[0] == "value" and (path, name) not in used:
+                    rows[path, name] = ("value", "")
 
 
 def _is_part(path, module, name, thing, listed) -> bool:
@@ -106,7 +116,9 @@ def _is_part(path, module, name, thing, listed) -> bool:
         return path in _PICKLED and home == path and (path != "torch._C" or isinstance(thing, type))
     if listed is not None and name in listed:
         return True
-    return home == path or (home is None and _is_of_torch(type(thing))) if listed is None or path == "torch" else False
+    if listed is not None and path != "torch":
+        return False
+    return f"{home}.".startswith(f"{path}.") or (home is None and _is_of_torch(type(thing)))
 
 
 def _is_of_torch(cls) -> bool:
@@ -116,10 +128,44 @@ def _is_of_torch(cls) -> bool:
 def _facts(thing) -> tuple[str, str]:
     if isinstance(thing, ModuleType):
         return "module", ""
-    kind = "class" if isinstance(thing, type) else "function" if callable(thing) else "value"
+    kind = _kind(thing)
     home = getattr(thing, "__module__", None)
     told = inspect.isclass(thing) or inspect.isfunction(thing)
+    if kind == "value":
+        return kind, _plain(thing)
     return kind, home if told and isinstance(home, str) and home.partition(".")[0] == "torch" else ""
+
+
+def _kind(thing) -> str:
+    if isinstance(thing, type) and not isinstance(thing, GenericAlias):
+        enum = issubclass(thing, Enum) or (_is_of_torch(thing) and hasattr(thing, "__members__"))
+        return "exception" if issubclass(thing, BaseException) else "enum" if enum else "class"
+    if isinstance(thing, (GenericAlias, UnionType)) or type(thing).__module__ == "typing":
+        return "type"
+    return "function" if callable(thing) else "value"
+
+
+def _plain(value) -> str:
+    """What a value is, if it is a number, a text or a member of an enum; what is used is the same on every machine."""
+    if isinstance(value, Enum) and _is_of_torch(type(value)):
+        return f"{type(value).__module__}.{type(value).__qualname__}.{value.name}"
+    if value is None or type(value) in (bool, int, float, str) and len(repr(value)) < 60 and repr(value).isprintable():
+        return repr(value)
+    return ""
+
+
+def _add_enum(rows, cls, home) -> None:
+    rows.update({(f"{home}.{cls.__name__}", each): ("member", worth) for each, worth in _members(cls)})
+
+
+def _members(cls) -> list[tuple[str, str]]:
+    """The members of an enum, with what they are worth: a number or a text, or their place."""
+    members = cls.__members__.items()
+    worth = [
+        each.value if type(getattr(each, "value", None)) in (int, str) else int(each) if hasattr(each, "__int__") else n
+        for n, (_, each) in enumerate(members)
+    ]
+    return [(name, repr(value)) for (name, _), value in zip(members, worth)]
 
 
 def _found(module, name):

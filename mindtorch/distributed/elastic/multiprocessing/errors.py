@@ -13,6 +13,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
+__path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
+
 Result = TypeVar("Result")
 
 _ERROR_FILE = "TORCHELASTIC_ERROR_FILE"

@@ -1,0 +1,144 @@
+"""Small modules of `torch.utils` and private helpers that libraries import, compared with torch's."""
+
+import pickle
+from importlib import import_module
+
+import pytest
+import torch
+
+import mindtorch
+
+
+def of(T, module):
+    return import_module(f"{T.__name__}.{module}")
+
+
+def ordered_sets(T):
+    OrderedSet = of(T, "utils._ordered_set").OrderedSet
+    a, b = OrderedSet([3, 1, 2, 1]), OrderedSet([2, 5, 3])
+    yield from (
+        list(x) for x in (a | b, a & b, a - b, a ^ b, a.union([9], b), a.intersection([1], b), a.difference([1]))
+    )
+    yield from (
+        a.symmetric_difference(b) == OrderedSet([1, 5]),
+        a == {1, 2, 3},
+        a <= b,
+        a.issuperset([1]),
+        repr(a),
+        len(a),
+    )
+    a.update([7], [8]), a.discard(0), a.difference_update([3]), a.add(1)
+    yield [*a], a.pop(), [*reversed(a)], [*a.copy()], a.issubset([1, 2, 7, 8])
+    a.intersection_update([2, 7]), a.symmetric_difference_update([7, 0])
+    yield [*a], 2 in a, list(pickle.loads(pickle.dumps(b)))
+
+
+def weak_dictionaries(T):
+    weak = of(T, "utils.weak")
+    keys = [T.ones(2), T.ones(2)]
+    table = weak.WeakIdKeyDictionary({keys[0]: "first"})
+    table[keys[1]] = "second"
+    yield len(table), [table[key] for key in keys], T.ones(2) in table, keys[0] in table, sorted(table.values())
+    del table[keys[0]]
+    other = table.copy()
+    keys.clear()
+    yield len(table), list(table), len(other), weak.TensorWeakRef(T.ones(1))(), weak.WeakIdRef(T) == weak.WeakIdRef(T)
+
+
+def decorators(T):
+    contextlib = of(T, "utils._contextlib")
+    seen = []
+
+    class Noted(contextlib._DecoratorContextManager):
+        def __init__(self, word):
+            self.word = word
+
+        def clone(self):
+            return type(self)(self.word)
+
+        def __enter__(self):
+            seen.append(f"in {self.word}")
+
+        def __exit__(self, *error):
+            seen.append(f"out {self.word}")
+
+    @Noted("a")
+    def function(x):
+        """Twice."""
+        return 2 * x
+
+    @Noted("b")
+    def generator():
+        yield 1
+        yield 2
+
+    other = contextlib.context_decorator(lambda: Noted("c"), lambda: 5)
+    yield function(2), function.__name__, function.__doc__, list(generator()), other(), seen
+
+
+def chunks(T):
+    tensors = [T.ones(4), T.ones(4, dtype=T.int64), T.ones(2), T.ones(9)]
+    for limit in (4, 24, 25, 1000):
+        yield [[x.numel() for x in chunk] for chunk in of(T, "_utils")._take_tensors(tensors, limit)]
+
+
+def groups(T):
+    utils = of(T, "utils._foreach_utils")
+    x = [T.ones(2), T.ones(1, dtype=T.int64), T.ones(3)]
+    for indices in (False, True):
+        found = utils._group_tensors_by_device_and_dtype([x, [None] * 3, []], with_indices=indices)
+        yield sorted((str(key), [[str(y) for y in z] for z in lists], places) for key, (lists, places) in found.items())
+    yield utils._get_fused_kernels_supported_devices(), utils._get_foreach_kernels_supported_devices()
+
+
+def names_only(T):
+    for (
+        name
+    ) in "qint8 quint8 qint32 quint4x2 quint2x4 int1 int7 uint1 uint7 bits8 bits16 bits1x8 float4_e2m1fn_x2".split():
+        dtype = getattr(T, name)
+        yield str(dtype), dtype.itemsize, dtype.is_floating_point, dtype.is_complex, isinstance(dtype, T.dtype)
+    yield T.int3.is_signed, T.uint3.is_signed, repr(T.jagged), isinstance(T.jagged, T.layout), T.per_tensor_affine
+    yield isinstance(T.per_channel_symmetric, T.qscheme)
+
+
+def schemas(T):
+    library = T.library.Library("small_modules", "FRAGMENT")
+    texts = (
+        "(Tensor A, Tensor! out) -> ()",
+        "(Tensor A, *, Tensor! out) -> Tensor!",
+        "(Tensor(a!) x, Tensor!? y) -> ()",
+        "(Tensor![] x) -> ()",
+        "(Tensor! x, Tensor! y) -> (Tensor!, Tensor)",
+    )
+    for number, text in enumerate(texts):
+        library.define(f"op{number}{text}")
+        yield str(getattr(T.ops.small_modules, f"op{number}").default._schema)
+    with pytest.raises(RuntimeError) as error:
+        library.define("bad(Tensor!! x) -> ()")
+    yield str(error.value)
+
+
+def queries(T):
+    dispatch = of(T, "utils._python_dispatch")
+    yield dispatch.is_traceable_wrapper_subclass(T.ones(1)), of(T, "utils._triton").has_triton()
+    yield of(T, "_guards").TracingContext.try_get(), of(T, "_guards").active_fake_mode(), of(T, "_utils").is_compiling()
+    yield of(T, "distributions.transforms")._clipped_sigmoid(T.tensor([100.0, -100.0, 0.0])).tolist()
+    conv = of(T, "nn.modules.conv")
+    yield issubclass(T.nn.ConvTranspose2d, conv._ConvTransposeNd), issubclass(T.nn.Conv2d, conv._ConvTransposeNd)
+    with pytest.raises(RuntimeError) as error:
+        of(T, "_utils")._get_device_module("nothing")
+    yield str(error.value)
+    yield of(T, "_dynamo.config").cache_size_limit
+    with of(T, "_dynamo.config").patch(cache_size_limit=3):
+        yield of(T, "_dynamo.config").cache_size_limit
+    yield of(T, "_dynamo.config").cache_size_limit
+
+
+CASES = [ordered_sets, weak_dictionaries, decorators, chunks, groups, names_only, schemas, queries]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_the_same(case):
+    ours, theirs = [[str(each) for each in case(T)] for T in (mindtorch, torch)]
+    assert ours == theirs
