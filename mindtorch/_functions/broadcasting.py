@@ -21,7 +21,21 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of the given shapes broadcast to."""
-    return Size(iterator.broadcast_shapes(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
+    given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    common = [1] * max(map(len, given), default=0)
+    for number, shape in enumerate(given):
+        for place in range(-1, -1 - len(shape), -1):
+            if shape[place] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if shape[place] in (1, common[place]):
+                continue
+            if common[place] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[place]} at {place}! Mismatching argument at "
+                    f"index {number} had {shape}; but expected shape should be broadcastable to {common}"
+                )
+            common[place] = shape[place]
+    return Size(common)
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:

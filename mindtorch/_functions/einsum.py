@@ -55,8 +55,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         if dims > min(a.ndim, b.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        first: Sequence[int] = range(-dims, 0)
-        second: Sequence[int] = range(dims)
+        first, second = list(range(-dims, 0)), list(range(dims))
+    elif isinstance(dims, (list, tuple)):
+        first, second = dims
     else:
-        first, second = (([each] if isinstance(each, int) else each) for each in dims)
-    return ops.tensordot(a, b, tuple(first), tuple(second), out=out)
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "
+            f"but got dims={dims}"
+        )
+    return ops.tensordot(a, b, first, second, out=out)

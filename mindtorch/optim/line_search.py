@@ -102,8 +102,15 @@ def _lowest(one: _Point, other: _Point, bounds: tuple[float, float] | None = Non
     if square < 0:
         return (low + high) / 2
     root = math.sqrt(square)
-    share = (right.slope + root - bend) / (right.slope - left.slope + 2 * root)
+    share = _quotient(right.slope + root - bend, right.slope - left.slope + 2 * root)
     return min(max(right.size - (right.size - left.size) * share, low), high)
+
+
+def _quotient(dividend: float, divisor: float) -> float:
+    """As tensors divide: along a straight line the divisor is 0."""
+    if divisor:
+        return dividend / divisor
+    return math.copysign(math.inf, dividend) if dividend else math.nan
 
 
 def _inside(ends: list[_Point], was_slow: bool) -> tuple[float, bool]:

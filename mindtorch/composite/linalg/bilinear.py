@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from mindtorch._core.dtype import c_name
+from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 
@@ -15,7 +16,7 @@ def bilinear(input1, input2, weight, bias):
     rows = input1.reshape(count, input1.shape[-1])
     left = ops.bmm(rows.expand(weight.shape[0], *rows.shape), weight)
     products = left * input2.reshape(count, input2.shape[-1])
-    result = products.sum(-1, dtype=products.dtype).t().contiguous()
+    result = products.sum(-1, dtype=products.dtype).t().clone(memory_format=contiguous_format)
     result = result.reshape(*input1.shape[:-1], weight.shape[0])
     return result if bias is None else result + bias
 

@@ -99,6 +99,34 @@ def test_lbfgs(name):
     assert (state["func_evals"], state["n_iter"]) == (expected["func_evals"], expected["n_iter"])
 
 
+LOSSES = {
+    "straight": lambda x: x.sum(),
+    "straight and steep": lambda x: (x * 1e200).sum(),
+    "flat": lambda x: (x * 0).sum(),
+    "with an edge": lambda x: x.relu().sum(),
+    "never lowest": lambda x: x.exp().sum(),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_line_search_without_a_lowest_point(name):
+    def use(library):
+        x = library.tensor([1.0, 2.0], dtype=library.float64, requires_grad=True)
+        optimizer = library.optim.LBFGS([x], max_iter=4, line_search_fn="strong_wolfe")
+
+        def closure():
+            optimizer.zero_grad()
+            loss = LOSSES[name](x)
+            loss.backward()
+            return loss
+
+        for _ in range(3):
+            optimizer.step(closure)
+        return x.tolist()
+
+    np.testing.assert_allclose(*map(use, LIBRARIES), rtol=1e-6)
+
+
 @pytest.mark.parametrize("options", [{}, {"nesterov": False, "adjust_lr_fn": "match_rms_adamw"}], ids=str)
 def test_muon(options):
     """Its iteration is done in bfloat16, so that little errors show."""

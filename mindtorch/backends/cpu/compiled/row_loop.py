@@ -156,7 +156,7 @@ class _Rows:
         return self._folded(of, 0.0, _add, values.DOUBLE)
 
     def product(self, of: Element) -> Element:
-        return self._folded([of], 1.0, _multiply, self._format)[0]
+        return self._folded([of], 1.0, _multiply, values.DOUBLE)[0]
 
     def largest(self, of: Element) -> Element:
         """nan if there is one."""

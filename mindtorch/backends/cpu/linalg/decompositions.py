@@ -311,6 +311,8 @@ def _solved(matrix: Array, right: Array) -> tuple[Array, Array, Array, Array]:
     packed, pivots, info = factorized(matrix) if found is None else (*found, _no_info(matrix))
     if is_any(info):
         return quiet(_substituted, packed, pivots, right), packed, pivots, info
+    if not right.size:  # of any dtype
+        return np.empty_like(right), packed, pivots, info
     return quiet(np.linalg.solve, matrix, right), packed, pivots, info
 
 
@@ -414,6 +416,8 @@ def qr(A, mode="reduced", out=None):
         )
     check_matrix("linalg.qr", A)
     _check_float("linalg.qr", A, "geqrf_cpu")
+    if A.itemsize == 2:  # without elements, too
+        raise not_implemented("geqrf_cpu", A)
     if mode == "r":
         return _delivered((np.empty(0, A.dtype), columns_of(np.linalg.qr(A, "r"))), out)
     return _delivered([columns_of(each) for each in np.linalg.qr(A, mode)], out)
@@ -444,7 +448,10 @@ def eigh(A, UPLO="L", compute_v=True, out=None):
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     if A.dtype.kind not in "fc" or A.itemsize == 2:
-        raise not_implemented("linalg_eigh_cpu", A)
+        if A.size:
+            raise not_implemented("linalg_eigh_cpu", A)
+        values = np.empty(A.shape[:-1], A.dtype)
+        return _delivered((values, np.empty(A.shape if compute_v else 0, A.dtype)), out)
     try:
         if not compute_v:
             values = np.linalg.eigvalsh(A, UPLO.upper())

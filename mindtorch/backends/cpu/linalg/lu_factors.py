@@ -115,7 +115,7 @@ def _order(exchanged: list[int], rows: int) -> list[int]:
 
 def lu_solve(LU, pivots, B, left=True, adjoint=False, out=None):
     check_system(LU, pivots, B, left)
-    if LU.itemsize == 2:
+    if LU.itemsize == 2 and LU.size and B.size:
         raise not_implemented("linalg.lu_solve_cpu", LU)
     _check_pivots(pivots)
     if left:

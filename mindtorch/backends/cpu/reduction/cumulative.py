@@ -123,9 +123,9 @@ def logcumsumexp(input: Array, dim: int, out: Array | None = None) -> Array:
         raise _NO_LOGCUMSUMEXP[input.dtype](input.dtype)
     computed = as_computed(values, input.dtype)
     if input.dtype in COMPLEX:
-        result = quiet(_complex_logcumsumexp, computed, axis)
-    else:
-        result = quiet(np.logaddexp.accumulate, computed, axis) if input.size else computed.copy()
+        result = quiet(_complex_logcumsumexp, computed.astype(np.complex128), axis)
+    else:  # in double precision, for the errors of all steps add up
+        result = quiet(np.logaddexp.accumulate, computed, axis, np.float64) if input.size else computed.copy()
     return store(result.reshape(input.shape), input.dtype, out)
 
 

@@ -246,9 +246,14 @@ def histc(input: Array, bins: int = 100, min: Any = 0, max: Any = 0, out: Array 
 
 
 def _bins_of(values: Array, low: Any, high: Any, bins: int) -> Array:
-    """In which interval each element is; computed in the dtype of the elements, as torch does."""
-    inside = values[(values >= low) & (values <= high)]
-    return np.minimum(((inside - low) * values.dtype.type(bins) / (high - low)).astype(np.int64), bins - 1)
+    """In which interval each element is; computed in the dtype of the elements, as torch does.
+
+    A range that is too wide for that is scaled down first.
+    """
+    inside, number = values[(values >= low) & (values <= high)], values.dtype.type(bins)
+    if not np.isfinite((high - low) * number):
+        inside, low, high = [each * values.dtype.type(2.0**-70) for each in (inside, low, high)]
+    return np.minimum(((inside - low) * number / (high - low)).astype(np.int64), bins - 1)
 
 
 def _check_histc(input: Array, bins: int, out: Array | None) -> None:

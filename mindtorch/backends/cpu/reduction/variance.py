@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import COMPLEX, is_integral, real_number, real_of
+from mindtorch._core.promotion import COMPLEX, DOUBLE, FLOAT, is_integral, real_number, real_of
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import is_all
 from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.reducing import as_computed, count, reduced_by, store
@@ -65,6 +66,8 @@ def _mean(op: str, input: Array, dim: Dims, keepdim: bool) -> Array:
         raise RuntimeError(f"{op} only support floating point and complex dtypes")
     values, dims = as_computed(input, input.dtype), reduced_dims(dim, input.ndim)
     mean = quiet(average, values, dims)
+    if mean.dtype is FLOAT and not is_all(np.isfinite(mean)):
+        mean = average(values.astype(DOUBLE), dims)
     return store(mean if keepdim else mean.squeeze(dims), input.dtype, None)
 
 
@@ -89,10 +92,25 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
         parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
         return np.add(*parts)
     total = _squared_deviation(values, dims)
+    if total.dtype is FLOAT and not _are_exact(total, count(values.shape, dims)):
+        total = _squared_deviation(values.astype(DOUBLE), dims)
     shape = reduced_shape(values.shape, dims, keepdim)
     if total.shape != shape:
         total = total.reshape(shape)
-    return np.divide(total, kept_constant(freedom, values.dtype))
+    return np.divide(total, kept_constant(freedom, total.dtype))
+
+
+_LEAST_SQUARE = float(np.finfo(np.float32).tiny)
+
+
+def _are_exact(totals: Array, number: int) -> bool:
+    """Whether sums of so many squares in single precision have neither overflown nor lost digits below the least.
+
+    What is left is squared in double precision, as PyTorch does always; also zeros, which may be those of equal values.
+    """
+    if not totals.size:
+        return True
+    return totals.item(totals.argmin()) >= number * _LEAST_SQUARE and totals.item(totals.argmax()) < np.inf
 
 
 _SQUARED_DEVIATION = RowLoop("squared_deviation")

@@ -58,8 +58,7 @@ def _finite_of_one(name: str, op: str) -> Any:
 
     def computation(x: Array, out: Array | None = None) -> Array:
         function = getattr(scipy_special, name)
-        found = function(x)
-        values = found[0] if type(found) is tuple else found
+        values = function(x)
         return _nan_where(np.isinf(x), values, out)
 
     return unary(
@@ -67,7 +66,23 @@ def _finite_of_one(name: str, op: str) -> Any:
     )
 
 
-airy_ai = _finite_of_one("airy", "airy_ai")
+_LARGEST_OF_AIRY = float(2**20)  # beyond that SciPy has nan
+
+
+def _airy_ai(x: Array, out: Array | None = None) -> Array:
+    """Far out, zero to the right and a wave with the first term of its asymptotic series to the left."""
+    values = scipy_special.airy(x)[0]
+    is_far = np.abs(x) > _LARGEST_OF_AIRY
+    if is_any(is_far):
+        far = np.where(is_far, np.abs(x), 1).astype(np.float64)
+        wave = np.sin(far**1.5 * (2 / 3) + np.pi / 4) / (np.sqrt(np.pi) * far**0.25)
+        values = np.where(is_far, np.where(x > 0, 0, wave), values).astype(x.dtype)
+    return _nan_where(np.isinf(x), values, out)
+
+
+airy_ai = unary(
+    Op(loops(_airy_ai, FLOATS), int_to_float, unsupported=not_implemented("airy_ai_cpu", *_NARROW, *COMPLEX))
+)
 bessel_j0 = _finite_of_one("j0", "bessel_j0")
 bessel_j1 = _finite_of_one("j1", "bessel_j1")
 bessel_y0 = _finite_of_one("y0", "bessel_y0")

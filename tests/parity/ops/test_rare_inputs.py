@@ -1,0 +1,122 @@
+"""Calls that a generator of rare inputs found to differ: each table stands for a class."""
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+
+import mindtorch
+from tests.harness import error_difference, outcome, result_difference
+
+# -------------------- empty matrices --------------------
+
+FACTORIZATIONS = {
+    "qr": lambda T, x: T.linalg.qr(x),
+    "qr, complete": lambda T, x: T.linalg.qr(x, "complete"),
+    "qr, r": lambda T, x: T.linalg.qr(x, "r"),
+    "svd": lambda T, x: T.linalg.svd(x),
+    "svdvals": lambda T, x: T.linalg.svdvals(x),
+    "eigh": lambda T, x: T.linalg.eigh(x),
+    "eigvalsh": lambda T, x: T.linalg.eigvalsh(x),
+    "eig": lambda T, x: T.linalg.eig(x),
+    "cholesky": lambda T, x: T.linalg.cholesky(x),
+    "inv": lambda T, x: T.linalg.inv(x),
+    "det": lambda T, x: T.linalg.det(x),
+    "slogdet": lambda T, x: T.linalg.slogdet(x),
+    "solve": lambda T, x: T.linalg.solve(x, x),
+    "lu": lambda T, x: T.linalg.lu(x),
+    "lu_factor": lambda T, x: T.linalg.lu_factor(x),
+    "lu_solve": lambda T, x: T.linalg.lu_solve(x, T.ones(x.shape[:-1], dtype=T.int32), x),
+    "ldl_factor": lambda T, x: T.linalg.ldl_factor(x),
+    "lstsq": lambda T, x: T.linalg.lstsq(x, x),
+    "matrix_exp": lambda T, x: T.linalg.matrix_exp(x),
+    "householder_product": lambda T, x: T.linalg.householder_product(x, x[..., 0, :]),
+    "solve_triangular": lambda T, x: T.linalg.solve_triangular(x, x, upper=True),
+    "geqrf": lambda T, x: T.geqrf(x),
+}
+
+
+def facts(T, name, dtype, shape):
+    found = outcome(FACTORIZATIONS[name], (T, T.zeros(shape, dtype=getattr(T, dtype))), {})
+    if found.error is not None:
+        return f"{type(found.error).__name__}: {found.error}".partition("\n")[0]
+    results = found.result if isinstance(found.result, tuple) else (found.result,)
+    return [(str(each.dtype), tuple(each.shape)) for each in results]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex128", "int64", "bool", "uint8", "uint16"])
+@pytest.mark.parametrize("name", FACTORIZATIONS)
+def test_empty_matrices(name, dtype):
+    for shape in ((0, 0), (2, 0, 0), (0, 2, 2)):
+        assert facts(mindtorch, name, dtype, shape) == facts(torch, name, dtype, shape), shape
+
+
+# -------------------- numbers far out --------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_histogram_of_a_range_too_wide_for_the_dtype(dtype):
+    """torch puts all elements into the first interval, or in none."""
+    largest = float(np.finfo(dtype).max)
+    values = np.array([-0.9, -0.3, 0.3, 0.35, 0.9, 1.0], dtype) * dtype(largest)
+    found = mindtorch.from_numpy(values)
+    assert found.histc(4).tolist() == [1, 1, 2, 2]
+    assert found.histc(4, -largest, largest).tolist() == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_airy_far_out(dtype):
+    places = [105, 1000, 2**20 + 1, 10**7, 2**31, 2**40, -1000, -(2**20) - 4, -(10**6) * 2, -(2**24)]
+    found = mindtorch.special.airy_ai(mindtorch.tensor(places, dtype=getattr(mindtorch, dtype))).tolist()
+    with mpmath.workdps(40):
+        wanted = [float(mpmath.airyai(place)) for place in places]
+    # The phase is as wrong as a number of some thousand millions is in the dtype.
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-8 if dtype == "float64" else 1e-6)
+
+
+# -------------------- strides --------------------
+
+
+def normalized(shape, dims, weighted=False, dtype="float32"):
+    def call(T):
+        x = T.ones(shape, dtype=getattr(T, dtype))
+        x = x.contiguous(memory_format=T.channels_last if len(shape) == 4 else T.channels_last_3d)
+        weight = T.ones(shape[-dims:], dtype=x.dtype) if weighted else None
+        return T.nn.functional.rms_norm(x, shape[-dims:], weight)
+
+    return call
+
+
+IMAGES = ((3, 2, 4, 5), (3, 2, 4, 1), (3, 2, 1, 1), (2, 3, 2, 4, 5))
+STRIDES = {
+    **{f"rms_norm {shape} {dims}": normalized(shape, dims) for shape in IMAGES for dims in (1, 3)},
+    "rms_norm, weighted": normalized(IMAGES[0], 3, True),
+    "rms_norm in 16 bits": normalized(IMAGES[0], 2, True, "bfloat16"),
+    "bilinear to one": lambda T: T.nn.functional.bilinear(T.ones(3, 3, 3), T.ones(3, 3, 2), T.ones(1, 3, 2)),
+    "bilinear of a matrix to one": lambda T: T.nn.functional.bilinear(T.ones(3, 3), T.ones(3, 2), T.ones(1, 3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", STRIDES)
+def test_strides(name):
+    assert STRIDES[name](mindtorch).stride() == STRIDES[name](torch).stride()
+
+
+# -------------------- arguments --------------------
+
+SHAPES = [(), (2, 3), ((5, -1), (5, 5)), (-3, (5, 5)), ((2, 3), (4, 3)), (2, 3), ((6, 1, 5), (5, 5)), ((0,), (1, 1))]
+CONTRACTED = [None, "a", 1.5, (1,), ([0], [1], [0]), [[0]], True, -1, 5, [0, 1], ([0, 1], [0]), ([-1], (0,))]
+ARGUMENTS = {
+    **{f"broadcast_shapes {shapes}": lambda T, shapes=shapes: tuple(T.broadcast_shapes(*shapes)) for shapes in SHAPES},
+    **{f"tensordot {dims}": lambda T, dims=dims: T.tensordot(T.ones(2, 2), T.ones(2, 2), dims) for dims in CONTRACTED},
+    "tensordot of tensors": lambda T: T.tensordot(T.ones(2, 2), T.ones(2, 2), T.tensor([[0], [1]])),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_arguments(name):
+    found, wanted = (outcome(ARGUMENTS[name], (T,), {}) for T in (mindtorch, torch))
+    if wanted.error is not None or found.error is not None:
+        assert error_difference(found.error, wanted.error) is None
+    else:
+        assert result_difference(mindtorch, torch, found.result, wanted.result) is None
