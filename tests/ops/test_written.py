@@ -35,8 +35,8 @@ class Watched:
         self._table, self.written = kernel_table(op), set()
 
     def __enter__(self):
+        self._kernel = self._table[np.ndarray]  # which fills the table, if the family has not been loaded yet
         self._kept, self._direct = dict(self._table), self._table.direct
-        self._kernel = self._table[np.ndarray]
         self._table[np.ndarray] = self
         return self
 

@@ -10,13 +10,17 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 
 
-def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
+def rrelu(
+    input: Tensor, lower: Any = 1 / 8, upper: Any = 1 / 3, training: bool = False, generator: Any = None
+) -> Tensor:
     """In training a random slope for each element, else the mean slope."""
     lower, upper = _checked_bounds(lower, upper)
     return ops.rrelu_with_noise(input, ops.empty_like(input), lower, upper, training, generator)
 
 
-def rrelu_with_noise(input, noise, lower=1 / 8, upper=1 / 3, training=False, generator=None):
+def rrelu_with_noise(
+    input: Tensor, noise: Tensor, lower: Any = 1 / 8, upper: Any = 1 / 3, training: bool = False, generator: Any = None
+) -> Tensor:
     """The same; in training `noise` becomes the slopes."""
     if input.shape != noise.shape:
         raise RuntimeError(
@@ -30,14 +34,18 @@ def rrelu_with_noise(input, noise, lower=1 / 8, upper=1 / 3, training=False, gen
     return input.contiguous() * slopes
 
 
-def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
+def rrelu_with_noise_backward(
+    grad_output: Tensor, input: Tensor, noise: Tensor, lower: Any, upper: Any, training: bool, self_is_result: bool
+) -> Tensor:
     if training and upper - lower > 1e-6:
         return noise * grad_output
     slope = (real_number(lower) + real_number(upper)) / 2
     return ops.leaky_relu_backward(grad_output, input, slope, self_is_result)
 
 
-def rrelu_(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
+def rrelu_(
+    input: Tensor, lower: Any = 1 / 8, upper: Any = 1 / 3, training: bool = False, generator: Any = None
+) -> Tensor:
     lower, upper = _checked_bounds(lower, upper)
     if not training:
         return ops.leaky_relu_(input, (lower + upper) / 2)
@@ -45,10 +53,10 @@ def rrelu_(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
 
 
 def _checked_bounds(lower: complex, upper: complex) -> tuple[float, float]:
-    lower, upper = real_number(lower), real_number(upper)
-    if lower > upper:
+    low, high = real_number(lower), real_number(upper)
+    if low > high:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    return lower, upper
+    return low, high
 
 
 def _slopes(input: Tensor, lower: float, upper: float, generator: Any) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.dtype import complex128, float64
 from mindtorch._core.dtype import dtype as Dtype
@@ -16,7 +18,8 @@ Number = bool | int | float | complex
 
 
 def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
-    return ops.pow(*_in_double(input, exponent))
+    base, power = _in_double(input, exponent)
+    return ops.pow(base, power)
 
 
 def float_power_(input: Tensor, exponent: Tensor | Number) -> Tensor:
@@ -30,7 +33,8 @@ def float_power_out(input: Tensor | Number, exponent: Tensor | Number, out: Tens
     dtype = _double_of(input, exponent)
     if out.dtype is not dtype:
         raise _unfit("output given to float_power", out, dtype)
-    return write_out(out, ops.pow(*_in_double(input, exponent)))
+    base, power = _in_double(input, exponent)
+    return write_out(out, ops.pow(base, power))
 
 
 def _double_of(*operands: Tensor | Number) -> Dtype:
@@ -38,9 +42,9 @@ def _double_of(*operands: Tensor | Number) -> Dtype:
     return complex128 if is_complex else float64
 
 
-def _in_double(*operands: Tensor | Number) -> list[Tensor | Number]:
+def _in_double(*operands: Tensor | Number) -> list[Any]:
     dtype = _double_of(*operands)
-    convert = complex if dtype is complex128 else float
+    convert: Any = complex if dtype is complex128 else float
     return [each.to(dtype) if isinstance(each, Tensor) else convert(each) for each in operands]
 
 

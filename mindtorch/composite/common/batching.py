@@ -301,7 +301,7 @@ register_rule(("ctc_loss.Tensor",), _ctc_loss)
 register_rule(("repeat_interleave.self_Tensor",), _second_one_by_one)
 register_rule(("fill_.Tensor",), _fill_by_sample)
 for _op, _error_and_part in REFUSED.items():
-    register_rule((_op,), _refusal(*_error_and_part))
+    register_rule((_op,), _refusal(*_error_and_part))  # type: ignore[arg-type]
 
 
 # -------------------- copies that are written to --------------------
@@ -311,16 +311,16 @@ def _index_copy(function: Callable, args: tuple, kwargs: dict) -> Any:
     """A copy to places that may differ from sample to sample; `scatter` refuses those that are not there."""
     if not _any_batched(args) or kwargs["out"] is not None:  # of which there is a form of its own
         return NotImplemented
-    target, *places_and_values = _as_scatter(*args)
-    return target.scatter(*places_and_values).view(args[0].shape)
+    target, dim, index, source = _as_scatter(*args)
+    return target.scatter(dim, index, source).view(args[0].shape)
 
 
 def _index_copy_(function: Callable, args: tuple, kwargs: dict) -> Any:
     if not _any_batched(args):
         return NotImplemented
     _refused(function, args, kwargs)
-    target, *places_and_values = _as_scatter(*args)
-    target.scatter_(*places_and_values)
+    target, dim, index, source = _as_scatter(*args)
+    target.scatter_(dim, index, source)
     return args[0]
 
 

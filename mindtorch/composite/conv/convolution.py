@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn_once
@@ -12,37 +13,88 @@ from mindtorch.dispatch import ops
 # -------------------- convolution --------------------
 
 
-def conv1d(input, weight, bias, stride, padding, dilation, groups):
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Tensor:
     return _convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, False, (0,), groups)
 
 
-def conv2d(input, weight, bias, stride, padding, dilation, groups):
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Tensor:
     return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, False, (0, 0), groups)
 
 
-def conv3d(input, weight, bias, stride, padding, dilation, groups):
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Tensor:
     return _convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, False, (0, 0, 0), groups)
 
 
-def conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation):
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    output_padding: tuple[int, ...],
+    groups: int,
+    dilation: tuple[int, ...],
+) -> Tensor:
     return _convolve(
         "conv_transpose1d", 1, input, weight, bias, stride, padding, dilation, True, output_padding, groups
     )
 
 
-def conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation):
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    output_padding: tuple[int, ...],
+    groups: int,
+    dilation: tuple[int, ...],
+) -> Tensor:
     return _convolve(
         "conv_transpose2d", 2, input, weight, bias, stride, padding, dilation, True, output_padding, groups
     )
 
 
-def conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation):
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    output_padding: tuple[int, ...],
+    groups: int,
+    dilation: tuple[int, ...],
+) -> Tensor:
     return _convolve(
         "conv_transpose3d", 3, input, weight, bias, stride, padding, dilation, True, output_padding, groups
     )
 
 
-def _convolve(name: str, dims: int, input: Tensor, *arguments) -> Tensor:
+def _convolve(name: str, dims: int, input: Tensor, *arguments: Any) -> Tensor:
     """A convolution of a batch or, one dimension fewer, of a single image."""
     if input.ndim == dims + 2:
         complex_pair = input.is_complex() and arguments[0].is_complex()
@@ -55,7 +107,7 @@ def _convolve(name: str, dims: int, input: Tensor, *arguments) -> Tensor:
     return _convolve(name, dims, input.unsqueeze(0), *arguments).squeeze(0)
 
 
-def _convolve_complex(input: Tensor, weight: Tensor, bias: Tensor | None, *geometry) -> Tensor:
+def _convolve_complex(input: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
     """A complex convolution as three real ones."""
     real_bias, both = (None, None) if bias is None else (bias.real, bias.real + bias.imag)
     real = ops.convolution(input.real, weight.real, real_bias, *geometry)
@@ -64,15 +116,39 @@ def _convolve_complex(input: Tensor, weight: Tensor, bias: Tensor | None, *geome
     return ops.complex(real - imaginary, mixed - real - imaginary)
 
 
-def conv1d_padding(input, weight, bias, stride, padding, dilation, groups):
+def conv1d_padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: str,
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Tensor:
     return _convolve_named("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv2d_padding(input, weight, bias, stride, padding, dilation, groups):
+def conv2d_padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: str,
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Tensor:
     return _convolve_named("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv3d_padding(input, weight, bias, stride, padding, dilation, groups):
+def conv3d_padding(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, ...],
+    padding: str,
+    dilation: tuple[int, ...],
+    groups: int,
+) -> Tensor:
     return _convolve_named("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 

@@ -12,7 +12,7 @@ _WITHOUT_KERNEL = ("cpu", "meta")  # torch takes the op with a mask on all other
 _ALPHA = 1.7580993408473766
 
 
-def dropout(input, p, train):
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     if _keeps_everything(input, p, train):
         return input
     if p < 1 and input.device.type not in _WITHOUT_KERNEL:
@@ -20,19 +20,19 @@ def dropout(input, p, train):
     return input * _noise(input, p)
 
 
-def dropout_(input, p, train):
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return input if _keeps_everything(input, p, train) else input.mul_(_noise(input, p))
 
 
-def native_dropout_backward(grad_output, mask, scale):
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor:
     return grad_output * (mask.to(grad_output.dtype) * scale)
 
 
-def feature_dropout(input, p, train):
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return input if _keeps_everything(input, p, train) else input * _noise(input, p, _channel_shape(input))
 
 
-def feature_dropout_(input, p, train):
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return input if _keeps_everything(input, p, train) else input.mul_(_noise(input, p, _channel_shape(input)))
 
 
@@ -63,19 +63,19 @@ def _channel_shape(input: Tensor) -> tuple[int, ...]:
 # -------------------- with the moments of selu --------------------
 
 
-def alpha_dropout(input, p, train):
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return input if _keeps_everything(input, p, train) else _alpha_dropped(input, p, None)
 
 
-def alpha_dropout_(input, p, train):
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return input if _keeps_everything(input, p, train) else _alpha_dropped_inplace(input, p, None)
 
 
-def feature_alpha_dropout(input, p, train):
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return input if _keeps_everything(input, p, train) else _alpha_dropped(input, p, _channel_shape(input))
 
 
-def feature_alpha_dropout_(input, p, train):
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return input if _keeps_everything(input, p, train) else _alpha_dropped_inplace(input, p, _channel_shape(input))
 
 

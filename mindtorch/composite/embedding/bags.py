@@ -9,31 +9,31 @@ from mindtorch.dispatch import ops
 
 
 def embedding_bag(
-    weight,
-    indices,
-    offsets,
-    scale_grad_by_freq=False,
-    mode=0,
-    sparse=False,
-    per_sample_weights=None,
-    include_last_offset=False,
-):
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return embedding_bag_padding_idx(
         weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, None
     )
 
 
 def embedding_bag_padding_idx(
-    weight,
-    indices,
-    offsets,
-    scale_grad_by_freq,
-    mode,
-    sparse,
-    per_sample_weights,
-    include_last_offset,
-    padding_idx,
-):
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     bag = ops._embedding_bag if _is_differentiated(weight, per_sample_weights) else ops._embedding_bag_forward_only
     padding_idx = _checked_padding(weight, padding_idx)
     return bag(

@@ -19,7 +19,7 @@ from mindtorch.dispatch import ops
 # -------------------- from nothing --------------------
 
 
-def arange_end_out(end, out):
+def arange_end_out(end: Any, out: Tensor) -> Tensor:
     return ops.arange_start_step_out(0, end, 1, out=out)
 
 
@@ -30,31 +30,37 @@ def arange_end_out(end, out):
 
 
 def to_dtype_layout(
-    input,
-    dtype=None,
-    layout=None,
-    device=None,
-    pin_memory=None,
-    non_blocking=False,
-    copy=False,
-    memory_format=None,
-):
+    input: Tensor,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     return _converted(input, dtype, None if device is None else as_device(device), non_blocking, copy, memory_format)
 
 
-def to_device(input, device, dtype, non_blocking=False, copy=False, memory_format=None):
+def to_device(
+    input: Tensor, device: Any, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Tensor:
     return _converted(input, dtype, None if device is None else as_device(device), non_blocking, copy, memory_format)
 
 
-def to_dtype(input, dtype, non_blocking=False, copy=False, memory_format=None):
+def to_dtype(
+    input: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Tensor:
     return _converted(input, dtype, None, non_blocking, copy, memory_format)
 
 
-def to_other(input, other, non_blocking=False, copy=False, memory_format=None):
+def to_other(
+    input: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Tensor:
     return _converted(input, other.dtype, other.device, non_blocking, copy, memory_format)
 
 
-def type_as(input, other):
+def type_as(input: Tensor, other: Tensor) -> Tensor:
     if input.layout is not other.layout:
         raise RuntimeError(
             "to(options) doesn't support converting to a different layout, but got self.layout being "
@@ -92,7 +98,14 @@ def _has_format(input: Tensor, memory_format: Any) -> bool:
 # -------------------- indices of triangles --------------------
 
 
-def empty_permuted(size, physical_layout, dtype=None, layout=None, device=None, pin_memory=None):
+def empty_permuted(
+    size: tuple[int, ...],
+    physical_layout: tuple[int, ...],
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     _check_layout(size, physical_layout)
     geometry.check_sizes([size[dim] for dim in physical_layout])
     strides = geometry.strides_in_order(size, physical_layout[::-1])
@@ -117,7 +130,15 @@ def _check_layout(size: Sequence[int], physical_layout: Sequence[int]) -> None:
             raise RuntimeError("Duplicate dim not allowed")
 
 
-def tril_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     _check_places("tril_indices", row, col, dtype)
     ends = ops.arange(offset + 1, offset + 1 + row, device=device)
     if has_bare_array(ends):
@@ -127,7 +148,15 @@ def tril_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_m
     return _places(ops.zeros_like(ends), ends, dtype)
 
 
-def triu_indices(row, col, offset=0, dtype=None, layout=None, device=None, pin_memory=None):
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     _check_places("triu_indices", row, col, dtype)
     starts = ops.arange(offset, offset + row, device=device)
     if has_bare_array(starts):
@@ -159,7 +188,7 @@ def _check_places(op: str, row: int, col: int, dtype: Dtype | None) -> None:
 def _places(starts: Tensor, ends: Tensor, dtype: Dtype | None) -> Tensor:
     """The row and column numbers, one line each, of the elements that each row has from its start to its end."""
     counts = ends - starts
-    rows = counts.repeat_interleave()
+    rows = ops.repeat_interleave(counts)
     before = counts.cumsum(0) - ends  # how many elements come before the first of a row, less its column
     places = ops.arange(len(rows), device=starts.device)
     return ops.stack([rows, places - before[rows]]).to(dtype or int64)
@@ -168,7 +197,7 @@ def _places(starts: Tensor, ends: Tensor, dtype: Dtype | None) -> Tensor:
 # -------------------- complex numbers --------------------
 
 
-def polar(abs, angle):
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
     for tensor in (abs, angle):
         if tensor.dtype not in (float16, float32, float64):
             raise RuntimeError(
@@ -185,7 +214,7 @@ def polar(abs, angle):
     return ops.complex(abs * angle.cos(), abs * angle.sin())
 
 
-def polar_out(abs, angle, *, out):
+def polar_out(abs: Tensor, angle: Tensor, *, out: Tensor) -> Tensor:
     result = polar(abs, angle)
     if out.dtype is not result.dtype:
         raise RuntimeError(

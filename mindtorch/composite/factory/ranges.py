@@ -14,13 +14,22 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
-def linspace_tensors(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None):
-    bounds = _bounds("linspace", start, end)
-    return ops.linspace(*bounds, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+def linspace_tensors(
+    start: Any,
+    end: Any,
+    steps: int,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    first, last = _bounds("linspace", start, end)
+    return ops.linspace(first, last, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
 
 
-def linspace_tensors_out(start, end, steps, out):
-    return ops.linspace(*_bounds("linspace", start, end), steps, out=out)
+def linspace_tensors_out(start: Any, end: Any, steps: int, out: Tensor) -> Tensor:
+    first, last = _bounds("linspace", start, end)
+    return ops.linspace(first, last, steps, out=out)
 
 
 def _bounds(op: str, start: Any, end: Any) -> list[Any]:
@@ -34,7 +43,16 @@ def _bounds(op: str, start: Any, end: Any) -> list[Any]:
     return [bound.item() if isinstance(bound, Tensor) else bound for bound in (start, end)]
 
 
-def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     """The powers of a base at evenly spaced exponents; those of integers are computed in double precision."""
     dtype = PYTHON_TYPES.get(dtype, dtype)
     if dtype is boolean and steps > 1:
@@ -47,7 +65,7 @@ def logspace(start, end, steps, base=10.0, dtype=None, layout=None, device=None,
     return powers.to(dtype) if is_whole else powers
 
 
-def logspace_out(start, end, steps, base=10.0, *, out):
+def logspace_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
     """The tensor keeps its shape if it has as many elements."""
     powers = logspace(start, end, steps, base, out.dtype, device=out.device)
     if out.numel() != steps:
@@ -55,23 +73,44 @@ def logspace_out(start, end, steps, base=10.0, *, out):
     return write_out(out, powers.view(out.shape))
 
 
-def logspace_tensors(start, end, steps, base=10.0, dtype=None, layout=None, device=None, pin_memory=None):
-    return logspace(*_bounds("logspace", start, end), steps, base, dtype, layout, device, pin_memory)
+def logspace_tensors(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    first, last = _bounds("logspace", start, end)
+    return logspace(first, last, steps, base, dtype, layout, device, pin_memory)
 
 
-def logspace_tensors_out(start, end, steps, base=10.0, *, out):
-    return logspace_out(*_bounds("logspace", start, end), steps, base, out=out)
+def logspace_tensors_out(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor) -> Tensor:
+    first, last = _bounds("logspace", start, end)
+    return logspace_out(first, last, steps, base, out=out)
 
 
-def range_from_to(start, end, dtype=None, layout=None, device=None, pin_memory=None):
+def range_from_to(
+    start: Any, end: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return range_inclusive(start, end, 1, dtype, layout, device, pin_memory)
 
 
-def range_from_to_out(start, end, out):
+def range_from_to_out(start: Any, end: Any, out: Tensor) -> Tensor:
     return range_inclusive_out(start, end, out=out)
 
 
-def range_inclusive(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None):
+def range_inclusive(
+    start: Any,
+    end: Any,
+    step: Any = 1,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     """Like arange, in floating point and with the end."""
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
@@ -93,5 +132,5 @@ def range_inclusive(start, end, step=1, dtype=None, layout=None, device=None, pi
     return places * step + start if step != 1 or start else places
 
 
-def range_inclusive_out(start, end, step=1, *, out):
+def range_inclusive_out(start: Any, end: Any, step: Any = 1, *, out: Tensor) -> Tensor:
     return out_forms.put(out, range_inclusive(start, end, step, out.dtype, device=out.device))

@@ -15,57 +15,125 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
-def hann_window(window_length, dtype=None, layout=None, device=None, pin_memory=None):
+def hann_window(
+    window_length: int, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return hann_window_periodic(window_length, True, dtype, layout, device, pin_memory)
 
 
-def hann_window_periodic(window_length, periodic, dtype=None, layout=None, device=None, pin_memory=None):
+def hann_window_periodic(
+    window_length: int,
+    periodic: bool,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return _window("hann", _cosine(0.5, 0.5), window_length, periodic, dtype, layout, device)
 
 
-def hamming_window(window_length, dtype=None, layout=None, device=None, pin_memory=None):
+def hamming_window(
+    window_length: int, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return hamming_window_periodic(window_length, True, dtype, layout, device, pin_memory)
 
 
-def hamming_window_periodic(window_length, periodic, dtype=None, layout=None, device=None, pin_memory=None):
+def hamming_window_periodic(
+    window_length: int,
+    periodic: bool,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return hamming_window_alpha(window_length, periodic, 0.54, dtype, layout, device, pin_memory)
 
 
-def hamming_window_alpha(window_length, periodic, alpha, dtype=None, layout=None, device=None, pin_memory=None):
+def hamming_window_alpha(
+    window_length: int,
+    periodic: bool,
+    alpha: float,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return hamming_window_alpha_beta(window_length, periodic, alpha, 0.46, dtype, layout, device, pin_memory)
 
 
 def hamming_window_alpha_beta(
-    window_length, periodic, alpha, beta, dtype=None, layout=None, device=None, pin_memory=None
-):
+    window_length: int,
+    periodic: bool,
+    alpha: float,
+    beta: float,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return _window("hamming", _cosine(alpha, beta), window_length, periodic, dtype, layout, device)
 
 
-def blackman_window(window_length, dtype=None, layout=None, device=None, pin_memory=None):
+def blackman_window(
+    window_length: int, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return blackman_window_periodic(window_length, True, dtype, layout, device, pin_memory)
 
 
-def blackman_window_periodic(window_length, periodic, dtype=None, layout=None, device=None, pin_memory=None):
+def blackman_window_periodic(
+    window_length: int,
+    periodic: bool,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return _window("blackman", _blackman, window_length, periodic, dtype, layout, device)
 
 
-def bartlett_window(window_length, dtype=None, layout=None, device=None, pin_memory=None):
+def bartlett_window(
+    window_length: int, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return bartlett_window_periodic(window_length, True, dtype, layout, device, pin_memory)
 
 
-def bartlett_window_periodic(window_length, periodic, dtype=None, layout=None, device=None, pin_memory=None):
+def bartlett_window_periodic(
+    window_length: int,
+    periodic: bool,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return _window("bartlett", _bartlett, window_length, periodic, dtype, layout, device)
 
 
-def kaiser_window(window_length, dtype=None, layout=None, device=None, pin_memory=None):
+def kaiser_window(
+    window_length: int, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return kaiser_window_periodic(window_length, True, dtype, layout, device, pin_memory)
 
 
-def kaiser_window_periodic(window_length, periodic, dtype=None, layout=None, device=None, pin_memory=None):
+def kaiser_window_periodic(
+    window_length: int,
+    periodic: bool,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return kaiser_window_beta(window_length, periodic, 12.0, dtype, layout, device, pin_memory)
 
 
-def kaiser_window_beta(window_length, periodic, beta, dtype=None, layout=None, device=None, pin_memory=None):
+def kaiser_window_beta(
+    window_length: int,
+    periodic: bool,
+    beta: float,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     return _window("kaiser", _kaiser(beta), window_length, periodic, dtype, layout, device)
 
 

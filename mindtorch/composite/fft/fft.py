@@ -16,15 +16,15 @@ from mindtorch.composite.fft.transforms import (
 from mindtorch.dispatch import ops
 
 
-def fft(input, n, dim, norm):
+def fft(input: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     return _complex_transform(input, n, dim, norm, forward=True)
 
 
-def ifft(input, n, dim, norm):
+def ifft(input: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     return _complex_transform(input, n, dim, norm, forward=False)
 
 
-def rfft(input, n, dim, norm):
+def rfft(input: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     if input.is_complex():
         raise RuntimeError(f"rfft expects a real input tensor, but got {input.dtype.storage_name}")
     signal = as_float(input)
@@ -32,7 +32,7 @@ def rfft(input, n, dim, norm):
     return ops._fft_r2c(resized(signal, dim, points), (dim,), normalization(norm, True), True)
 
 
-def irfft(input, n, dim, norm):
+def irfft(input: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     spectrum = as_complex(input)
     dim = checked_dim(spectrum, dim)
     points = 2 * (spectrum.size(dim) - 1) if n is None else n
@@ -41,19 +41,19 @@ def irfft(input, n, dim, norm):
     return ops._fft_c2r(spectrum, (dim,), normalization(norm, False), points)
 
 
-def fft_out(input, n, dim, norm, out):
+def fft_out(input: Tensor, n: int | None, dim: int, norm: str | None, out: Tensor) -> Tensor:
     return into_complex("fft", fft(input, n, dim, norm), out)
 
 
-def ifft_out(input, n, dim, norm, out):
+def ifft_out(input: Tensor, n: int | None, dim: int, norm: str | None, out: Tensor) -> Tensor:
     return into_complex("ifft", ifft(input, n, dim, norm), out)
 
 
-def rfft_out(input, n, dim, norm, out):
+def rfft_out(input: Tensor, n: int | None, dim: int, norm: str | None, out: Tensor) -> Tensor:
     return into_complex("rfft", rfft(input, n, dim, norm), out)
 
 
-def irfft_out(input, n, dim, norm, out):
+def irfft_out(input: Tensor, n: int | None, dim: int, norm: str | None, out: Tensor) -> Tensor:
     check_real("irfft", out)
     return into(irfft(input, n, dim, norm), out)
 

@@ -41,18 +41,18 @@ _PADDED = (
 
 
 def stft_center(
-    input,
-    n_fft,
-    hop_length,
-    win_length,
-    window,
-    center=True,
-    pad_mode="reflect",
-    normalized=False,
-    onesided=None,
-    return_complex=None,
-    align_to_window=None,
-):
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: Tensor | None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
     """With the pieces centred on multiples of the hop: half a piece is added at both ends."""
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false.")
@@ -63,16 +63,16 @@ def stft_center(
 
 
 def stft(
-    input,
-    n_fft,
-    hop_length=None,
-    win_length=None,
-    window=None,
-    normalized=False,
-    onesided=None,
-    return_complex=None,
-    align_to_window=None,
-):
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
     return _stft(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window)
 
 
@@ -173,17 +173,17 @@ def _centred(window: Tensor, count: int) -> Tensor:
 
 
 def istft(
-    input,
-    n_fft,
-    hop_length=None,
-    win_length=None,
-    window=None,
-    center=True,
-    normalized=False,
-    onesided=None,
-    length=None,
-    return_complex=False,
-):
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
     if window is None:
         warn_once(_NO_WINDOW.format(consequence=_LOSS))
     hop_length = n_fft // 4 if hop_length is None else hop_length

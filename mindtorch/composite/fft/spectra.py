@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from mindtorch._core import geometry, state
 from mindtorch._core.dtype import dtype as Dtype
@@ -28,15 +29,15 @@ Ints = Sequence[int]
 # -------------------- along several dimensions --------------------
 
 
-def fftn(input, s, dim, norm):
+def fftn(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None) -> Tensor:
     return _complex_transform(input, *_extents(input, s, dim), norm, forward=True)
 
 
-def ifftn(input, s, dim, norm):
+def ifftn(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None) -> Tensor:
     return _complex_transform(input, *_extents(input, s, dim), norm, forward=False)
 
 
-def rfftn(input, s, dim, norm):
+def rfftn(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None) -> Tensor:
     if input.is_complex():
         raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {input.dtype.storage_name}")
     dims, sizes = _extents(input, s, dim)
@@ -44,12 +45,12 @@ def rfftn(input, s, dim, norm):
     return ops._fft_r2c(_resized_all(as_float(input), dims, sizes), dims, normalization(norm, True), True)
 
 
-def irfftn(input, s, dim, norm):
+def irfftn(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None) -> Tensor:
     dims, sizes, points = _half_extents("irfftn", input, s, dim)
     return ops._fft_c2r(_resized_all(as_complex(input), dims, sizes), dims, normalization(norm, False), points)
 
 
-def hfftn(input, s, dim, norm):
+def hfftn(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None) -> Tensor:
     """Of a signal that is Hermitian along its last dimension, of which half is given."""
     dims, sizes, points = _half_extents("hfftn", input, s, dim)
     half = _resized_all(as_complex(input), dims, sizes)
@@ -59,7 +60,7 @@ def hfftn(input, s, dim, norm):
     return ops._fft_c2r(half.conj(), dims[-1:], divisor, points)
 
 
-def ihfftn(input, s, dim, norm):
+def ihfftn(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None) -> Tensor:
     if input.is_complex():
         raise RuntimeError(f"Only supports floating-point dtypes, but found: {input.dtype.storage_name}")
     dims, sizes = _extents(input, s, dim)
@@ -69,29 +70,29 @@ def ihfftn(input, s, dim, norm):
     return ops._fft_c2c(half, dims[:-1], divisor, False) if dims[:-1] else half
 
 
-def fftn_out(input, s, dim, norm, out):
+def fftn_out(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None, out: Tensor) -> Tensor:
     return into_complex("fftn", fftn(input, s, dim, norm), out)
 
 
-def ifftn_out(input, s, dim, norm, out):
+def ifftn_out(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None, out: Tensor) -> Tensor:
     return into_complex("fftn", ifftn(input, s, dim, norm), out)
 
 
-def rfftn_out(input, s, dim, norm, out):
+def rfftn_out(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None, out: Tensor) -> Tensor:
     return into_complex("rfftn", rfftn(input, s, dim, norm), out)
 
 
-def irfftn_out(input, s, dim, norm, out):
+def irfftn_out(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None, out: Tensor) -> Tensor:
     check_real("irfftn", out)
     return into(irfftn(input, s, dim, norm), out)
 
 
-def hfftn_out(input, s, dim, norm, out):
+def hfftn_out(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None, out: Tensor) -> Tensor:
     check_real("hfftn", out)
     return into(hfftn(input, s, dim, norm), out)
 
 
-def ihfftn_out(input, s, dim, norm, out):
+def ihfftn_out(input: Tensor, s: tuple[int, ...] | None, dim: Any, norm: str | None, out: Tensor) -> Tensor:
     result = ihfftn(input, s, dim, norm)
     if len(_extents(input, s, dim)[0]) > 1:
         return into_complex("ihfftn", result, out)
@@ -155,7 +156,7 @@ def _check_any(name: str, dims: Ints) -> None:
 # -------------------- of Hermitian signals --------------------
 
 
-def hfft(input, n, dim, norm):
+def hfft(input: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     """The real spectrum of a signal of which half is given, for the other half is its conjugate."""
     signal = as_complex(input)
     dim = checked_dim(signal, dim)
@@ -165,7 +166,7 @@ def hfft(input, n, dim, norm):
     return ops._fft_c2r(half.conj(), (dim,), normalization(norm, True), points)
 
 
-def ihfft(input, n, dim, norm):
+def ihfft(input: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     if input.is_complex():
         raise RuntimeError(f"ihfft expects a real input tensor, but got {input.dtype.storage_name}")
     signal = as_float(input)
@@ -173,25 +174,25 @@ def ihfft(input, n, dim, norm):
     return ops._fft_r2c(resized(signal, dim, points), (dim,), normalization(norm, False), True).conj()
 
 
-def hfft_out(input, n, dim, norm, out):
+def hfft_out(input: Tensor, n: int | None, dim: int, norm: str | None, out: Tensor) -> Tensor:
     check_real("hfft", out)
     return into(hfft(input, n, dim, norm), out)
 
 
-def ihfft_out(input, n, dim, norm, out):
+def ihfft_out(input: Tensor, n: int | None, dim: int, norm: str | None, out: Tensor) -> Tensor:
     return into_complex("ihfft", ihfft(input, n, dim, norm), out)
 
 
 # -------------------- the order of frequencies --------------------
 
 
-def fftshift(input, dim):
+def fftshift(input: Tensor, dim: tuple[int, ...] | None) -> Tensor:
     """The frequency 0 in the middle."""
     dims = _shifted_dims(input, dim)
     return input.roll([input.size(each) // 2 for each in dims], dims)
 
 
-def ifftshift(input, dim):
+def ifftshift(input: Tensor, dim: tuple[int, ...] | None) -> Tensor:
     dims = _shifted_dims(input, dim)
     return input.roll([(input.size(each) + 1) // 2 for each in dims], dims)
 
@@ -200,7 +201,9 @@ def _shifted_dims(input: Tensor, dim: Ints | None) -> list[int]:
     return list(range(input.ndim)) if dim is None else [checked_dim(input, each) for each in dim]
 
 
-def fftfreq(n, d=1.0, dtype=None, layout=None, device=None, pin_memory=None):
+def fftfreq(
+    n: int, d: float = 1.0, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     """Cycles per unit of the sample spacing `d`, in the order of the transform: positive ones, then negative ones."""
     geometry.check_sizes((n,))
     _check_inexact("fftfreq", dtype)
@@ -209,7 +212,9 @@ def fftfreq(n, d=1.0, dtype=None, layout=None, device=None, pin_memory=None):
     return places * _over(n * d)
 
 
-def rfftfreq(n, d=1.0, dtype=None, layout=None, device=None, pin_memory=None):
+def rfftfreq(
+    n: int, d: float = 1.0, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     """The positive ones."""
     count = int(n / 2) + 1
     geometry.check_sizes((count,))
@@ -219,11 +224,11 @@ def rfftfreq(n, d=1.0, dtype=None, layout=None, device=None, pin_memory=None):
     return places * _over(n * d)
 
 
-def fftfreq_out(n, d, out):
+def fftfreq_out(n: int, d: float, out: Tensor) -> Tensor:
     return write_out(out, fftfreq(n, d, dtype=out.dtype, device=out.device))
 
 
-def rfftfreq_out(n, d, out):
+def rfftfreq_out(n: int, d: float, out: Tensor) -> Tensor:
     return write_out(out, rfftfreq(n, d, dtype=out.dtype, device=out.device))
 
 

@@ -15,7 +15,15 @@ from mindtorch.dispatch import ops
 _MEAN, _SUM = 1, 2
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=_MEAN, zero_infinity=False):
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: tuple[int, ...],
+    target_lengths: tuple[int, ...],
+    blank: int = 0,
+    reduction: int = _MEAN,
+    zero_infinity: bool = False,
+) -> Tensor:
     """The mean is over losses that are divided by the lengths of their targets."""
     is_batched = log_probs.ndim == 3
     batch = log_probs if is_batched else log_probs.unsqueeze(1)
@@ -33,9 +41,17 @@ def _divisors(lengths: Sequence[int]) -> Tensor:
     return wrap(np.maximum(np.array(lengths, np.int64), 1))
 
 
-def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=_MEAN, zero_infinity=False):
+def ctc_loss_tensor(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: int = _MEAN,
+    zero_infinity: bool = False,
+) -> Tensor:
     for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
         if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype is boolean:
             raise RuntimeError(f"{name} must be integral")
-    lengths = (input_lengths.reshape(-1).tolist(), target_lengths.reshape(-1).tolist())
-    return ctc_loss(log_probs, targets.to(int64), *lengths, blank, reduction, zero_infinity)
+    inputs, wanted = (tuple(each.reshape(-1).tolist()) for each in (input_lengths, target_lengths))
+    return ctc_loss(log_probs, targets.to(int64), inputs, wanted, blank, reduction, zero_infinity)

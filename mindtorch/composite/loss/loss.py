@@ -23,17 +23,17 @@ def _reduce(losses: Tensor, reduction: int) -> Tensor:
 # -------------------- distances --------------------
 
 
-def huber_loss(input, target, reduction, delta):
+def huber_loss(input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
     _check_huber(input, target, delta, input.dtype)
     return (ops.smooth_l1_loss(input, target, reduction, delta) * delta).to(input.dtype)
 
 
-def huber_loss_out(input, target, reduction, delta, out):
+def huber_loss_out(input: Tensor, target: Tensor, reduction: int, delta: float, out: Tensor) -> Tensor:
     _check_huber(input, target, delta, out.dtype)
     return write_out(out, huber_loss(input, target, reduction, delta))
 
 
-def huber_loss_backward(grad_output, input, target, reduction, delta):
+def huber_loss_backward(grad_output: Tensor, input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
     check_same_dtype(target._mt_array.dtype, input._mt_array.dtype)
     return ops.smooth_l1_loss_backward(grad_output, input, target, reduction, delta) * delta
 
@@ -50,12 +50,16 @@ def _check_huber(input: Tensor, target: Tensor, delta: float, own: dtype) -> Non
 # -------------------- negative log likelihood --------------------
 
 
-def nll_loss_out(input, target, weight, reduction, ignore_index, out):
+def nll_loss_out(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, out: Tensor
+) -> Tensor:
     total_weight = ops.empty((0,), dtype=out.dtype, device=input.device)
     return ops.nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=(out, total_weight))[0]
 
 
-def nll_loss2d_out(input, target, weight, reduction, ignore_index, *, out):
+def nll_loss2d_out(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, *, out: Tensor
+) -> Tensor:
     result = ops.nll_loss2d(input, target, weight, reduction, ignore_index)
     if out.dtype is not result.dtype:
         kind, given = result.dtype.storage_name, out.dtype.storage_name
@@ -63,7 +67,7 @@ def nll_loss2d_out(input, target, weight, reduction, ignore_index, *, out):
     return write_out(out, result)
 
 
-def nll_loss_nd(input, target, weight, reduction, ignore_index):
+def nll_loss_nd(input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
     shape, classes = input._mt_array.shape, target._mt_array.shape
     if not shape:
         raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
@@ -93,7 +97,9 @@ def _nll_loss_of_images(
 # -------------------- cross entropy --------------------
 
 
-def cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing):
+def cross_entropy_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, label_smoothing: float
+) -> Tensor:
     if input.shape == target.shape:
         _check_probabilities(target, ignore_index)
         _check_smoothing(label_smoothing)
@@ -168,11 +174,11 @@ def _uniform_loss(logs: Tensor, target: Tensor, weight: Tensor | None, reduction
 # -------------------- elementwise losses --------------------
 
 
-def l1_loss(input, target, reduction):
+def l1_loss(input: Tensor, target: Tensor, reduction: int) -> Tensor:
     return _reduce((input - target).abs(), reduction)
 
 
-def kl_div(input, target, reduction, log_target):
+def kl_div(input: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if not (input.is_floating_point() and target.is_floating_point()):

@@ -16,20 +16,20 @@ def _reduced(losses: Tensor, reduction: int) -> Tensor:
     return losses.sum() if reduction == _SUM else losses
 
 
-def hinge_embedding_loss(input, target, margin, reduction):
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
     """The distance of pairs with target 1, and how much that of pairs with -1 is below the margin."""
     zeros = ops.zeros_like(input)
     apart = ops.where(target != 1, (ops.full_like(input, margin) - input).clamp_min(0), zeros)
     return _reduced(apart + ops.where(target != -1, input, zeros), reduction)
 
 
-def margin_ranking_loss(input1, input2, target, margin, reduction):
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
     """How far the wrong one of two numbers is ahead; target is 1 where the first should be larger, else -1."""
     ahead = input1 - input2
     return _reduced(ops.add_Scalar(-target * ahead, margin).clamp_min(0), reduction)
 
 
-def cosine_embedding_loss(input1, input2, target, margin, reduction):
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
     """1 minus the cosine of pairs with target 1, and the cosine above the margin of those with -1."""
     _check_cosine_shapes(input1, input2, target)
     product = (input1 * input2).sum(-1)
@@ -52,7 +52,9 @@ def _check_cosine_shapes(input1: Tensor, input2: Tensor, target: Tensor) -> None
         )
 
 
-def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, p: float, eps: float, swap: bool, reduction: int
+) -> Tensor:
     """How much farther, with a margin, the anchor is from its own kind than from the other."""
     ranks = [each.ndim for each in (anchor, positive, negative)]
     if len(set(ranks)) > 1:
@@ -72,7 +74,7 @@ def pair_distance(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool = 
     return ops.norm(ops.add_Scalar(x1 - x2, float(eps)), p, -1, keepdim)
 
 
-def poisson_nll_loss(input, target, log_input, full, eps, reduction):
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
     """The negative log likelihood of counts; input is the rate, or its logarithm."""
     # The product first, as in torch: in 16 bits, the order in which its gradients are added matters.
     expected = target * (input if log_input else ops.add_Scalar(input, eps).log())

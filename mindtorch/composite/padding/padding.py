@@ -14,7 +14,7 @@ Supported combinations for non-constant padding:
   - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"""
 
 
-def pad(input, pad, mode, value):
+def pad(input: Tensor, pad: tuple[int, ...], mode: str, value: float | None) -> Tensor:
     if mode != "constant" and mode not in _EDGES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_widths(input, pad)

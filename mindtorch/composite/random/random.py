@@ -22,19 +22,19 @@ _kernels = kernels_in("mindtorch.backends.cpu.random.random")
 # -------------------- rand and randn --------------------
 
 
-def rand_out(size, out):
+def rand_out(size: tuple[int, ...], out: Tensor) -> Tensor:
     return rand_generator_out(size, None, out)
 
 
-def rand_generator_out(size, generator, out):
+def rand_generator_out(size: tuple[int, ...], generator: Any, out: Tensor) -> Tensor:
     return ops.empty_out(size, out=out).uniform_(generator=generator)
 
 
-def randn_out(size, out):
+def randn_out(size: tuple[int, ...], out: Tensor) -> Tensor:
     return randn_generator_out(size, None, out)
 
 
-def randn_generator_out(size, generator, out):
+def randn_generator_out(size: tuple[int, ...], generator: Any, out: Tensor) -> Tensor:
     return ops.empty_out(size, out=out).normal_(generator=generator)
 
 
@@ -47,7 +47,7 @@ def _empty(size: tuple[int, ...], dtype: Any, layout: Any, device: Any, pin_memo
 
 
 def _on_copy(fill: str) -> Callable[..., Tensor]:
-    def kernel(input, *args, **kwargs):
+    def kernel(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         return getattr(input.clone(), fill)(*args, **kwargs)
 
     return kernel
@@ -60,35 +60,39 @@ random_from = _on_copy("random_")
 # -------------------- integers --------------------
 
 
-def randint_out(high, size, out):
+def randint_out(high: int, size: tuple[int, ...], out: Tensor) -> Tensor:
     return randint_low_generator_out(0, high, size, None, out)
 
 
-def randint_generator_out(high, size, generator, out):
+def randint_generator_out(high: int, size: tuple[int, ...], generator: Any, out: Tensor) -> Tensor:
     return randint_low_generator_out(0, high, size, generator, out)
 
 
-def randint_low_out(low, high, size, out):
+def randint_low_out(low: int, high: int, size: tuple[int, ...], out: Tensor) -> Tensor:
     return randint_low_generator_out(low, high, size, None, out)
 
 
-def randint_low_generator_out(low, high, size, generator, out):
+def randint_low_generator_out(low: int, high: int, size: tuple[int, ...], generator: Any, out: Tensor) -> Tensor:
     return ops.random__from(ops.empty_out(size, out=out), low, high, generator=generator)
 
 
-def randperm(n, dtype=int64, layout=None, device=None, pin_memory=None):
+def randperm(
+    n: int, dtype: Any = int64, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return randperm_generator(n, None, dtype, layout, device, pin_memory)
 
 
-def randperm_generator(n, generator, dtype=int64, layout=None, device=None, pin_memory=None):
+def randperm_generator(
+    n: int, generator: Any, dtype: Any = int64, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Tensor:
     return fresh(_permute(_empty((n,), dtype or int64, layout, device, pin_memory), n, generator))
 
 
-def randperm_out(n, out):
+def randperm_out(n: int, out: Tensor) -> Tensor:
     return randperm_generator_out(n, None, out)
 
 
-def randperm_generator_out(n, generator, out):
+def randperm_generator_out(n: int, generator: Any, out: Tensor) -> Tensor:
     return _permute(ops.empty_out((n,), out=out), n, generator)
 
 
@@ -104,7 +108,7 @@ def _permute(target: Tensor, n: int, generator: Generator | None) -> Tensor:
 # The gradients of mean and deviation are zeros, which is what writing random numbers over tensors makes of them.
 
 
-def normal_tensor_tensor(mean, std, generator=None):
+def normal_tensor_tensor(mean: Tensor, std: Tensor, generator: Any = None) -> Tensor:
     aligned.check_fits(std._mt_array.shape, std._mt_array.dtype)
     _check_deviations(std)
     with without_forward_ad():
@@ -112,43 +116,45 @@ def normal_tensor_tensor(mean, std, generator=None):
         return fresh(noise.mul_(std.detach()).add_(mean.detach()))
 
 
-def normal_tensor_float(mean, std, generator=None):
+def normal_tensor_float(mean: Tensor, std: float, generator: Any = None) -> Tensor:
     with without_forward_ad():
         return fresh(
             mean.clone(memory_format=contiguous_format).normal_(0.0, std, generator=generator).add_(mean.detach())
         )
 
 
-def normal_float_tensor(mean, std, generator=None):
+def normal_float_tensor(mean: float, std: Tensor, generator: Any = None) -> Tensor:
     _check_deviations(std)
     with without_forward_ad():
         noise = std.clone(memory_format=contiguous_format).normal_(generator=generator)
         return fresh(noise.mul_(std.detach()).add_(mean))
 
 
-def normal_tensor_tensor_out(mean, std, generator=None, *, out):
+def normal_tensor_tensor_out(mean: Tensor, std: Tensor, generator: Any = None, *, out: Tensor) -> Tensor:
     _check_deviations(std)
     _resize(out, broadcast_shapes(mean.shape, std.shape))
     return out.normal_(generator=generator).mul_(std).add_(mean)
 
 
-def normal_tensor_float_out(mean, std, generator=None, *, out):
+def normal_tensor_float_out(mean: Tensor, std: float, generator: Any = None, *, out: Tensor) -> Tensor:
     _resize(out, broadcast_shapes(mean.shape, out.shape))
     return out.normal_(0.0, std, generator=generator).add_(mean)
 
 
-def normal_float_tensor_out(mean, std, generator=None, *, out):
+def normal_float_tensor_out(mean: float, std: Tensor, generator: Any = None, *, out: Tensor) -> Tensor:
     _check_deviations(std)
     _resize(out, std.shape)
     return out.normal_(generator=generator).mul_(std).add_(mean)
 
 
 def _resize(out: Tensor, shape: Sequence[int]) -> None:
-    if needs_resize(out._mt_array, shape):
+    if needs_resize(out._mt_array, tuple(shape)):
         ops.empty_out(tuple(shape), out=out)
 
 
-def normal_float_float_out(mean, std, size, generator=None, out=None):
+def normal_float_float_out(
+    mean: float, std: float, size: tuple[int, ...], generator: Any = None, *, out: Tensor
+) -> Tensor:
     return ops.empty_out(size, out=out).normal_(mean, std, generator=generator)
 
 
@@ -159,7 +165,7 @@ def _check_deviations(std: Tensor) -> None:
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
-def multinomial(input, num_samples, replacement, generator=None):
+def multinomial(input: Tensor, num_samples: int, replacement: bool, generator: Any = None) -> Tensor:
     _check_multinomial(input, num_samples, replacement)
     if replacement and num_samples > 1:
         return _with_replacement(input, num_samples, generator)
@@ -174,7 +180,7 @@ def multinomial(input, num_samples, replacement, generator=None):
 _multinomial_out = out_forms.of_same_dtype(multinomial)
 
 
-def multinomial_out(input, num_samples, replacement, generator, out):
+def multinomial_out(input: Tensor, num_samples: int, replacement: bool, generator: Any, out: Tensor) -> Tensor:
     if out.dtype is not int64 and input.ndim in (1, 2) and input.is_floating_point():
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.storage_name}")
     return _multinomial_out(input, num_samples, replacement, generator, out=out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from mindtorch._core.dtype import c_name
 from mindtorch._core.tensor import Tensor
@@ -12,11 +13,15 @@ from mindtorch.dispatch import ops
 NAME = "torch.histogramdd"
 
 
-def histogramdd_bin_edges(input, bins, range=None, weight=None, density=False):
+def histogramdd_bin_edges(
+    input: Tensor, bins: tuple[int, ...], range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> Sequence[Tensor]:
     return _edges(input, bins, range)
 
 
-def histogramdd_from_bin_cts(input, bins, range=None, weight=None, density=False):
+def histogramdd_from_bin_cts(
+    input: Tensor, bins: tuple[int, ...], range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> Tensor:
     edges = _edges(input, bins, range)
     check_weight(input, weight)
     return ops._histogramdd_from_bin_tensors(input, edges, weight=weight, density=density)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mindtorch._core import geometry
@@ -43,7 +45,9 @@ def _normalizer(
 ) -> Tensor:
     """By what the products are divided; not below zero."""
     if weights is None:
-        norm = ops.scalar_tensor(values.size(1) - correction, dtype=(values.real * 1.0).dtype, device=values.device)
+        norm: Any = ops.scalar_tensor(
+            values.size(1) - correction, dtype=(values.real * 1.0).dtype, device=values.device
+        )
     elif aweights is None or correction == 0:
         norm = total - correction
     else:

@@ -12,7 +12,7 @@ from mindtorch.dispatch import ops
 # -------------------- grids --------------------
 
 
-def affine_grid_generator(theta, size, align_corners):
+def affine_grid_generator(theta: Tensor, size: tuple[int, ...], align_corners: bool) -> Tensor:
     """The grid that moves images of a size by affine matrices."""
     if len(size) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
@@ -37,6 +37,8 @@ def _evenly(like: Tensor, count: int, align_corners: bool) -> Tensor:
 # -------------------- sampling --------------------
 
 
-def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
     sampler = ops.grid_sampler_2d if input.ndim == 4 else ops.grid_sampler_3d
     return sampler(input, grid, interpolation_mode, padding_mode, align_corners)

@@ -13,7 +13,7 @@ from mindtorch.dispatch import ops
 from mindtorch.iterator import BLOCK
 
 
-def pixel_shuffle(input, upscale_factor):
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     if input.ndim < 3:
         raise RuntimeError(
             f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
@@ -44,7 +44,7 @@ def _mixed(input: Tensor, split: Sequence[int], order: Sequence[int], shape: Seq
     return result if form is contiguous_format else result.clone(memory_format=form)
 
 
-def pixel_unshuffle(input, downscale_factor):
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     if input.ndim < 3:
         raise RuntimeError(
             f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
@@ -66,7 +66,7 @@ def pixel_unshuffle(input, downscale_factor):
     return _mixed(input, split, order, (*outer, channels * downscale_factor * downscale_factor, low, wide))
 
 
-def channel_shuffle(input, groups):
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if input.ndim <= 2:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     if groups <= 0:

@@ -1,6 +1,7 @@
 """Ops of the view family that are written in other view ops."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from mindtorch._core import aligned, geometry, state
 from mindtorch._core.batched_array import BatchedArray
@@ -24,7 +25,7 @@ from mindtorch.dispatch.modes.torch_dispatch import is_wanted
 # -------------------- shapes --------------------
 
 
-def reshape(input, shape):
+def reshape(input: Tensor, shape: tuple[int, ...]) -> Tensor:
     array = input._mt_array
     if array.flags.c_contiguous:
         return input.view(shape)
@@ -35,7 +36,7 @@ def reshape(input, shape):
     return ops._reshape_alias(input, size, strides) if _is_recorded_outside(input) else input.view(size)
 
 
-def _is_recorded_outside(tensor):
+def _is_recorded_outside(tensor: Any) -> Any:
     """Whether an op is recorded, and neither modes see which, nor a transform that the tensor belongs to."""
     if tensor._mt_edge is None or not state.thread.grad_enabled or type(tensor._mt_array) is BatchedArray:
         return False
@@ -44,7 +45,7 @@ def _is_recorded_outside(tensor):
     return edge_of(tensor) is not None
 
 
-def flatten(input, start_dim, end_dim):
+def flatten(input: Tensor, start_dim: int, end_dim: int) -> Tensor:
     array = input._mt_array
     if start_dim == 0 and end_dim == -1 and array.ndim > 1:
         return input.reshape((array.size,))
@@ -63,7 +64,7 @@ def flatten(input, start_dim, end_dim):
     return input.reshape((*shape[:start], numel, *shape[end + 1 :]))
 
 
-def unflatten(input, dim, sizes):
+def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     wrapped = geometry.wrap_dim(dim, input.ndim)
     shape = input._mt_array.shape
     if not sizes:
@@ -87,7 +88,7 @@ def _unflattened(sizes: tuple[int, ...], extent: int, dim: int) -> tuple[int, ..
         ) from None
 
 
-def contiguous(input, memory_format):
+def contiguous(input: Tensor, memory_format: Any) -> Tensor:
     if memory_format is contiguous_format or memory_format is preserve_format:
         if input._mt_array.flags.c_contiguous:
             return input
@@ -106,7 +107,7 @@ def contiguous(input, memory_format):
 # -------------------- dimensions moved --------------------
 
 
-def numpy_T(input):
+def numpy_T(input: Tensor) -> Tensor:
     ndim = input.ndim
     if ndim not in (0, 2):
         warn_once(
@@ -118,7 +119,7 @@ def numpy_T(input):
     return input.permute(tuple(range(ndim - 1, -1, -1)))
 
 
-def movedim(input, source, destination):
+def movedim(input: Tensor, source: tuple[int, ...], destination: tuple[int, ...]) -> Tensor:
     if len(source) != len(destination):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same "
@@ -144,7 +145,7 @@ def _distinct_dims(name: str, dims: Sequence[int], ndim: int) -> list[int]:
 # -------------------- parts --------------------
 
 
-def narrow(input, dim, start, length):
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     if not input.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -158,13 +159,13 @@ def narrow(input, dim, start, length):
     return ops.slice(input, dim, first, first + length, 1)
 
 
-def narrow_tensor(input, dim, start, length):
+def narrow_tensor(input: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
     if start.ndim or start.is_floating_point() or start.is_complex() or start.dtype is boolean:
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    return narrow(input, dim, start.item(), length)
+    return narrow(input, dim, int(start.item()), length)
 
 
-def chunk(input, chunks, dim) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, dim: int) -> tuple[Tensor, ...]:
     size = chunk_size(input, chunks, dim)
     if not size:  # split could not know how many parts there are
         aligned.check_tensors_fit(chunks)
@@ -175,7 +176,7 @@ def chunk(input, chunks, dim) -> tuple[Tensor, ...]:
 # -------------------- complex numbers --------------------
 
 
-def imag(input):
+def imag(input: Tensor) -> Tensor:
     if not input.is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return ops.view_as_real(input).select(-1, 1)
@@ -184,7 +185,7 @@ def imag(input):
 # -------------------- second names --------------------
 
 
-def adjoint(input):
+def adjoint(input: Tensor) -> Tensor:
     if input.ndim == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return input.transpose(-2, -1).conj() if input.ndim else input.conj()
@@ -193,7 +194,7 @@ def adjoint(input):
 # -------------------- parts at given places --------------------
 
 
-def tensor_split_sections(input, sections, dim) -> tuple[Tensor, ...]:
+def tensor_split_sections(input: Tensor, sections: int, dim: int) -> tuple[Tensor, ...]:
     _check_splittable(input)
     wrapped = geometry.wrap_dim(dim, input.ndim)
     if sections <= 0:
@@ -204,7 +205,7 @@ def tensor_split_sections(input, sections, dim) -> tuple[Tensor, ...]:
     return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
 
 
-def tensor_split_indices(input, indices, dim) -> tuple[Tensor, ...]:
+def tensor_split_indices(input: Tensor, indices: tuple[int, ...], dim: int) -> tuple[Tensor, ...]:
     _check_splittable(input)
     wrapped = geometry.wrap_dim(dim, input.ndim)
     errors.check_ints(indices)
@@ -212,7 +213,7 @@ def tensor_split_indices(input, indices, dim) -> tuple[Tensor, ...]:
     return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
 
 
-def tensor_split_tensor(input, tensor_indices_or_sections, dim) -> tuple[Tensor, ...]:
+def tensor_split_tensor(input: Tensor, tensor_indices_or_sections: Tensor, dim: int) -> tuple[Tensor, ...]:
     """A tensor without dimensions says how many parts there are, one with a dimension where they begin."""
     _check_splittable(input)
     places = tensor_indices_or_sections
@@ -226,7 +227,7 @@ def tensor_split_tensor(input, tensor_indices_or_sections, dim) -> tuple[Tensor,
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
             f"got a tensor with {places.ndim} dims"
         )
-    split = tensor_split_indices if places.ndim else tensor_split_sections
+    split: Any = tensor_split_indices if places.ndim else tensor_split_sections
     return split(input, places.tolist(), dim)
 
 
@@ -235,32 +236,32 @@ def _check_splittable(input: Tensor) -> None:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
 
 
-def hsplit_sections(input, sections):
+def hsplit_sections(input: Tensor, sections: int) -> Sequence[Tensor]:
     _check_rank("hsplit", input, 1)
     return _split_evenly("hsplit", input, sections, 0 if input.ndim == 1 else 1)
 
 
-def hsplit_indices(input, indices):
+def hsplit_indices(input: Tensor, indices: tuple[int, ...]) -> Sequence[Tensor]:
     _check_rank("hsplit", input, 1)
     return tensor_split_indices(input, indices, 0 if input.ndim == 1 else 1)
 
 
-def vsplit_sections(input, sections):
+def vsplit_sections(input: Tensor, sections: int) -> Sequence[Tensor]:
     _check_rank("vsplit", input, 2)
     return _split_evenly("vsplit", input, sections, 0)
 
 
-def vsplit_indices(input, indices):
+def vsplit_indices(input: Tensor, indices: tuple[int, ...]) -> Sequence[Tensor]:
     _check_rank("vsplit", input, 2)
     return tensor_split_indices(input, indices, 0)
 
 
-def dsplit_sections(input, sections):
+def dsplit_sections(input: Tensor, sections: int) -> Sequence[Tensor]:
     _check_rank("dsplit", input, 3)
     return _split_evenly("dsplit", input, sections, 2)
 
 
-def dsplit_indices(input, indices):
+def dsplit_indices(input: Tensor, indices: tuple[int, ...]) -> Sequence[Tensor]:
     _check_rank("dsplit", input, 3)
     return tensor_split_indices(input, indices, 2)
 
@@ -289,7 +290,7 @@ def _split_evenly(name: str, input: Tensor, sections: int, dim: int) -> tuple[Te
 def _copy_of(view: str) -> Callable:
     """The op that gives the elements of a view, or of each of several, in memory of their own."""
 
-    def kernel(input, *args):
+    def kernel(input: Tensor, *args: Any) -> Any:
         shown = getattr(ops, view)(input, *args)
         if isinstance(shown, Tensor):
             return shown.clone(memory_format=contiguous_format)
@@ -301,7 +302,7 @@ def _copy_of(view: str) -> Callable:
 def _copy_into(view: str) -> Callable:
     """The same with `out=`."""
 
-    def kernel(input, *args, out):
+    def kernel(input: Tensor, *args: Any, out: Any) -> Any:
         return _written(getattr(ops, view)(input, *args), out)
 
     return kernel
@@ -361,5 +362,5 @@ view_as_real_copy_out = _copy_into("view_as_real")
 view_copy_dtype_out = _copy_into("view")
 
 
-def expand_copy_out(input, size, implicit, out):
+def expand_copy_out(input: Tensor, size: tuple[int, ...], implicit: bool, out: Tensor) -> Tensor:
     return _written(input.expand(size, implicit=implicit), out)
