@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from . import requirements as requirements  # first: it says what to install for the rest
-from .commands import check, diff, init, new, snapshot, stats, write
+from .commands import changelog, check, diff, init, new, snapshot, stats, write
 from .errors import InvalidInput
 from .project_file import find_root
 
@@ -32,6 +32,7 @@ COMMANDS: dict[str, Command] = {
     "new": new,
     "diff": diff,
     "snapshot": snapshot,
+    "changelog": changelog,
     "stats": stats,
 }
 PROGRAM = "python -m codegen" if __package__ == "codegen" else "mindtorch-codegen"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from ..diff.compare import compare
+from ..diff.explain import explained, no_such_rule, rules_listed
 from ..diff.formats import FORMATS
 from ..diff.formats.text import render_for_people
 from ..diff.report import Report
@@ -20,6 +22,7 @@ from ..diff.states import (
     base_of_change,
     last_release_state,
     read_state,
+    review_of,
     start_of_change,
     working_tree,
 )
@@ -29,6 +32,7 @@ _RUN = (
     "run both states, each from a checkout in a temporary folder, on samples of the ops that the change reaches; "
     "without it nothing of either state is executed"
 )
+_LINK = "where the files of HEAD can be read, https://.../blob/<commit>: rules and places become links"
 _STATE = "a git revision, a folder, or the snapshot of a release (v0.1.0, or its file)"
 
 
@@ -44,11 +48,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report to a file")
     also = "write the report in another format as well: --also html=report.html; may be given several times"
     parser.add_argument("--also", action="append", default=[], metavar="FORMAT=FILE", type=_format_and_file, help=also)
+    parser.add_argument("--link", default="", metavar="URL", help=_LINK)
+    parser.add_argument("--explain", metavar="RULE", help="say what a rule means, such as S018, and compare nothing")
+    parser.add_argument("--list-rules", action="store_true", help="list the rules, and compare nothing")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text")
     parser.add_argument("--strict-forward", action="store_true", help="exit with 1 when the verdict is forward-only")
 
 
 def run(options: argparse.Namespace, root: Path) -> int:
+    if options.list_rules or options.explain is not None:
+        return _told(options.explain, root)
     try:
         base = _base(options, root)
         head = read_state(root, options.head) if options.head is not None else working_tree(root)
@@ -62,10 +71,21 @@ def run(options: argparse.Namespace, root: Path) -> int:
         except CannotRun as error:
             print(error, file=sys.stderr)
             return 3
+    report = replace(report, link=options.link.rstrip("/"))
     written = [_write(FORMATS[name](report), path) for name, path in options.also]
     if not _write(_rendered(report, options), options.output) or not all(written):
         return 3
     return report.exit_code(options.strict_forward)
+
+
+def _told(rule: str | None, root: Path) -> int:
+    """Print what one rule means, or all of them."""
+    text = rules_listed() if rule is None else explained(rule, review_of(root).severities)
+    if text is None:
+        print(no_such_rule(str(rule)), file=sys.stderr)
+        return 3
+    sys.stdout.write(text)
+    return 0
 
 
 def _format_and_file(text: str) -> tuple[str, Path]:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import date
 from pathlib import Path
 
-from ..diff.snapshots import VERSION, snapshot_path, snapshot_text
+from ..diff.compare import compare
+from ..diff.release import is_enough, next_version
+from ..diff.snapshots import VERSION, last_release, snapshot_path, snapshot_text
+from ..diff.state import state_of
+from ..diff.states import UnreadableState, read_state
 from ..errors import Problems
 from ..load import load
+from ..model import Model
 from ..rules.history_rules import project_release
 
 HELP = "write schemas/v<version>.txt, every schema of a release, with which later states are compared"
@@ -31,10 +37,26 @@ def run(options: argparse.Namespace, root: Path) -> int:
         return 0
     if before is not None and not options.force:
         return _refuse(f"{path} exists and differs: a release does not change; --force overwrites it")
+    too_small = _is_too_small(model, root, version)
+    if too_small and not options.force:
+        return _refuse(f"{too_small}; `changelog` lists the changes; --force writes it all the same")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
     print(f"wrote {path}")
     return 0
+
+
+def _is_too_small(model: Model, root: Path, version: str) -> str:
+    """Why the version does not suit what changed since the release before; "" if it does."""
+    before = last_release(root / model.project.schemas, version)
+    if before is None:
+        return ""
+    try:
+        base = read_state(root, f"v{before}")
+    except UnreadableState:
+        return ""  # a snapshot that no longer can be read
+    needed = next_version(before, compare(base, state_of("the working tree", model), date.today()))
+    return "" if is_enough(version, needed) else f"what changed since {before} asks for {needed} or more, not {version}"
 
 
 def _refuse(message: str) -> int:

@@ -17,6 +17,7 @@ from .derivatives import derivative_findings
 from .history import former_names, judged
 from .lost import lost_changes
 from .marks import mark, marked_whole
+from .merging import merged
 from .properties import property_findings
 from .renames import renames
 from .report import Finding, OpChange, Report
@@ -32,15 +33,17 @@ def compare(base: State, head: State, today: date) -> Report:
     by_hand = by_hand_changes(base, head, code)
     found = [*_changed_ops(base, head, code), *code.shared, *by_hand.changes, *lost_changes(base, head)]
     changes, list_errors = apply(base, head, found, today)
+    review = base.review if base.review.is_there else head.review
     order = {name: position for position, name in enumerate(head.schemas)}
     unchanged = len(base.schemas) - sum(change.old_schema is not None for change in changes)
     return Report(
         base.name,
         head.name,
-        tuple(sorted(changes, key=lambda change: (-change.verdict, order.get(change.op, len(order))))),
+        tuple(sorted(merged(changes), key=lambda change: (-change.verdict, order.get(change.op, len(order))))),
         unchanged,
         tuple(_notes(base, head)),
-        list_errors,
+        (*list_errors, *map(str, head.review.errors)),
+        review.severities,
     )
 
 

@@ -31,9 +31,10 @@ out: revisions are read from git's objects.
 | `text` | nothing that runs can tell the difference | 0 |
 
 Exit status 3: a state cannot be read. `--format` is `text`, `markdown` (a comment on a pull request), `json`
-(`schemas/diff.schema.json` describes it), `html` (a page to review with) or `github` (annotations); `--output` names a
-file to write to, and `--also html=FILE` writes another format of the same comparison. Of many harmless changes, such
-as added ops, the text has the first few; `--all` shows them all.
+(`schemas/diff.schema.json` describes it), `html` (a page to review with) `github` (annotations), `sarif` (code
+scanning) or `junit` (build servers); `--output` names a file to write to, and `--also html=FILE` writes another format
+of the same comparison. Of many harmless changes, such as added ops, the text has the first few; `--all` shows them
+all.
 
 Calls in the reports are those of the op itself. A function of `nn.functional`, or a method, that is written by hand
 under the name of an op has arguments and defaults of its own: where it is the only way to the op, the call is that of
@@ -50,7 +51,7 @@ the same, and may not be. Changed promotion and shape rules are `breaking`, sinc
 Changed code of helpers, kernels, composite functions and shape rules is `unproven` as well; comments, docstrings and
 annotations are no change, and what several ops run is reported once. Whatever is kept until backward is shown as well,
 because it costs memory. Derivatives, kernels and tags of in-place and out= variants that follow from an op are
-reported with that op, their schemas one by one.
+reported with that op, and what changes in the same way in the schemas of an op and its variants is said once.
 
 ## What is written by hand
 Functions, classes and methods that users reach are compared by their signatures (`F` rules), under the names that
@@ -76,6 +77,25 @@ gradients are held against differences of values, which tells which of two is ri
 to differ three times in a row before it is reported; memory is the most that a call has at a time. What differs from
 call to call, such as memory that is not initialised, is left out. A finding that was `unproven` is `compatible` when
 all ops that it reaches have been run and gave the same.
+
+## How strictly
+`schemas/review.yaml` says it of single rules, where a project wants to be stricter than the verdicts, or milder:
+
+```yaml
+- rule: C005
+  severity: fail
+  reason: the engine is changed with a second reviewer only
+```
+
+`fail` makes the command exit with 1, `warn` and `note` do not. The list of BASE counts if it has one, so that no
+change makes its own review milder. `python -m codegen diff --explain S018` says what a rule means, `--list-rules`
+lists them all.
+
+## Releases
+`python -m codegen changelog v0.1.0..v0.2.0` writes release notes from the findings: breaks first, each with the call
+that stops working and what to do instead. It says which version the changes ask for: after 1.0.0 a break asks for
+another first number and an addition for another second one; before, for the second and the third. `--callers FOLDER`
+lists the lines of a package that call what breaks. `snapshot` refuses a version that is too small.
 
 ## Breaks that are wanted
 `schemas/allowed.yaml` lists them:
@@ -103,4 +123,4 @@ def compatibility_page() -> str:
 
 
 def _row(rule: Rule) -> str:
-    return f"| {rule.code} | {rule.verdict} | {rule.title} | {rule.remedy} |"
+    return f'| <a id="{rule.code.lower()}"></a>{rule.code} | {rule.verdict} | {rule.title} | {rule.remedy} |'

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..emit.kernel_texts import is_written
 from ..model import Model, Op
 from .derivatives import same_expression
+from .promotions import other_results
 from .report import Finding
 from .subject import Subject
 
@@ -79,7 +80,8 @@ def _rule(
     elif new is None:
         yield _changed(subject, lost, f"the {what} `{old}` is no longer stated", old, new)
     else:
-        caller = f"`{subject.call()}.{attribute}` may be another one"
+        known = other_results(old, new) if attribute == "dtype" else ""
+        caller = f"`{subject.call()}.{attribute}` may be another one{f': {known}' if known else ''}"
         yield _changed(subject, changed, f"the {what} is `{new}`, it was `{old}`", old, new, caller)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from enum import IntEnum
 from typing import Literal
@@ -151,6 +151,8 @@ class Report:
     ``unchanged``     how many ops are the same
     ``notes``         what a reader should know: a snapshot has no formulas, so derivatives were not compared
     ``list_errors``   what is wrong with the allow-list: expired, unused and unknown entries. Any of them is a break
+    ``severities``    how strictly rules are taken that schemas/review.yaml lists, by code: fail, warn or note
+    ``link``          where the files of HEAD can be read, such as https://.../blob/<commit>; "" if that is not known
     """
 
     base: str
@@ -159,6 +161,15 @@ class Report:
     unchanged: int
     notes: tuple[str, ...] = ()
     list_errors: tuple[str, ...] = ()
+    severities: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+
+    def severity(self, finding: Finding) -> str:
+        """How strictly a finding is taken: as schemas/review.yaml says of its rule, or else its verdict."""
+        if finding.allowance is not None or finding.is_proven:
+            return "note"
+        word = "fail" if finding.verdict is Verdict.breaking else "warn" if finding.verdict > Verdict.compatible else ""
+        return self.severities.get(finding.rule.code) or word or "note"
 
     @property
     def verdict(self) -> Verdict:
@@ -175,9 +186,11 @@ class Report:
 
     def exit_code(self, strict_forward: bool = False) -> int:
         """0 compatible, 1 breaking, 2 forward-only (with ``strict_forward`` 1)."""
-        if self.verdict is Verdict.breaking:
+        findings = [finding for change in self.changes for finding in change.findings]
+        if self.list_errors or any(self.severity(finding) == "fail" for finding in findings):
             return 1
-        if self.verdict is Verdict.forward_only:
+        forward = (each for each in findings if each.verdict is Verdict.forward_only)
+        if any(self.severity(finding) == "warn" for finding in forward):
             return 1 if strict_forward else 2
         return 0
 

@@ -23,10 +23,12 @@ def snapshot_path(folder: Path, version: str) -> Path:
     return folder / f"v{version}.txt"
 
 
-def last_release(folder: Path) -> str | None:
-    """The version of the newest snapshot in a folder."""
+def last_release(folder: Path, before: str | None = None) -> str | None:
+    """The version of the newest snapshot in a folder, or of the newest that is older than a version."""
     found = (_NAME.fullmatch(path.name) for path in sorted(folder.glob("v*.txt")))
-    return max((match[1] for match in found if match), key=order, default=None)
+    versions = [match[1] for match in found if match]
+    older = [each for each in versions if before is None or order(each) < order(before)]
+    return max(older, key=order, default=None)
 
 
 def read_snapshot(path: Path, file: str) -> dict[str, FunctionSchema]:

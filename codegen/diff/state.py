@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import Diagnostic
 from ..model import FunctionSchema, Model, Op
 from .report import Allowance
+from .review import Review
 from .source_files import Files
 
 
@@ -33,6 +34,7 @@ class State:
     model: Model | None = None
     allow_list: AllowList = AllowList()
     is_release: bool = False
+    review: Review = Review()
     files: Files = field(default_factory=dict)
     revision: str | None = None
     folder: Path | None = None
@@ -45,4 +47,4 @@ def state_of(
     name: str, model: Model, allow_list: AllowList = AllowList(), is_release: bool = False, files: Files | None = None
 ) -> State:
     schemas = {op.name: op.schema for op in model.ops.values()}
-    return State(name, schemas, model, allow_list, is_release, files or {})
+    return State(name, schemas, model, allow_list, is_release, files=files or {})

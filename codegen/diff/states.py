@@ -15,6 +15,8 @@ from ..project import Project
 from ..project_file import read_project
 from .allowed import FILE, read_allow_list
 from .git import GitError, fork_point, fork_point_from, has_revision, obstacle, write_revision
+from .review import FILE as REVIEW
+from .review import Review, read_review
 from .snapshots import last_release, read_snapshot, snapshot_path
 from .source_files import read_files
 from .state import State, state_of
@@ -102,6 +104,12 @@ def _schema_folder(root: Path) -> Path:
     return root / _project(root).schemas
 
 
+def review_of(root: Path) -> Review:
+    """How strictly rules are taken in the working tree."""
+    file = f"{_project(root).schemas}/{REVIEW}"
+    return read_review(root / file, file)
+
+
 def _snapshot(path: Path, name: str) -> State:
     return State(name, read_snapshot(path, str(path)), is_release=True)
 
@@ -110,7 +118,9 @@ def _folder(root: Path, name: str, is_release: bool = False) -> State:
     model = load(root, but_for=UNFINISHED)  # what a change breaks is worth knowing before its kernels are mended
     file = f"{model.project.schemas}/{FILE}"
     files = read_files(root, str(PurePosixPath(model.project.sources, model.project.package)), model.project.generated)
-    return state_of(name, model, read_allow_list(root / file, file), is_release, files)
+    list_of_rules = f"{model.project.schemas}/{REVIEW}"
+    state = state_of(name, model, read_allow_list(root / file, file), is_release, files)
+    return replace(state, review=read_review(root / list_of_rules, list_of_rules))
 
 
 def _revision(root: Path, name: str, is_release: bool) -> State:

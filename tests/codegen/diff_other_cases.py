@@ -364,7 +364,8 @@ OTHER_CASES = (
         "T001",
         "mul.Tensor",
         "the promotion rule is `int_to_float`, it was `default`",
-        caller="`x.mul(other).dtype` may be another one",
+        caller="`x.mul(other).dtype` may be another one: results of bool and int64 tensors are float32, they were "
+        "bool and int64",
         edits=(("promotion: default", "promotion: int_to_float"),),
     ),
     DiffCase(

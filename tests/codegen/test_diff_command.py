@@ -222,7 +222,7 @@ def check(value, schema, place="report"):
         assert value in schema.get("enum", [schema.get("const")]), place
         return
     assert type(value) is TYPES[schema["type"]], place
-    if schema["type"] == "object":
+    if schema["type"] == "object" and "properties" in schema:
         assert value.keys() == schema["properties"].keys() == set(schema["required"]), place
         for key, part in schema["properties"].items():
             check(value[key], part, f"{place}.{key}")

@@ -18,7 +18,15 @@ from codegen.diff.rules import RULES, SECTIONS
 from tests.codegen.diff_cases import CASES, case_report
 
 GOLDEN = Path(__file__).parent / "golden"
-SUFFIXES = {"text": "txt", "markdown": "md", "json": "json.txt", "html": "html", "github": "txt"}
+SUFFIXES = {
+    "text": "txt",
+    "markdown": "md",
+    "json": "json.txt",
+    "html": "html",
+    "github": "txt",
+    "sarif": "json.txt",
+    "junit": "xml",
+}
 # What a run shows is no change of files; test_diff_run.py has its rules.
 CHAPTERS = {
     title.lower().replace(" ", "-"): {rule.code for rule in rules}

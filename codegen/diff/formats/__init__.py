@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..report import Report
-from . import github, html, json, markdown, text
+from . import github, html, json, junit, markdown, sarif, text
 
 Render = Callable[[Report], str]
 
@@ -15,4 +15,6 @@ FORMATS: dict[str, Render] = {
     "json": json.render,
     "html": html.render,
     "github": github.render,
+    "sarif": sarif.render,
+    "junit": junit.render,
 }

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from ...render import environment_of_templates
 from ..report import Marked, OpChange, Report, Verdict
-from .shared import has_own_texts, plain_and_code, worst_first
+from .shared import has_own_texts, place_link, plain_and_code, rule_link, worst_first
 
 _TEMPLATES = Path(__file__).parents[2] / "templates"
 
@@ -87,7 +87,9 @@ def _marked(marked: Marked, tag: str) -> Markup:
 
 def _environment() -> jinja2.Environment:
     environment = environment_of_templates(autoescape=True)
-    environment.filters.update(words=_words, marked=_marked, worst_first=worst_first)
+    environment.filters.update(
+        words=_words, marked=_marked, worst_first=worst_first, rule_link=rule_link, place_link=place_link
+    )
     environment.tests["other_than_schemas_of"] = has_own_texts
     return environment
 

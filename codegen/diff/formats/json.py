@@ -28,6 +28,8 @@ def _report(report: Report) -> dict[str, Any]:
         "unchanged": report.unchanged,
         "notes": list(report.notes),
         "list_errors": list(report.list_errors),
+        "severities": dict(report.severities),
+        "link": report.link,
         "changes": [_change(change) for change in report.changes],
     }
 
@@ -101,6 +103,7 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer", "minimum": 0}
+_OPEN = {"type": "object"}
 _VERDICT = {"enum": [str(verdict) for verdict in sorted(Verdict, reverse=True)]}
 _LOCATION = _object(file=_TEXT, line=_NUMBER, column=_NUMBER)
 _MARKED = _object(text=_TEXT, spans=_list({"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}))
@@ -141,6 +144,8 @@ SCHEMA = {
         unchanged=_NUMBER,
         notes=_list(_TEXT),
         list_errors=_list(_TEXT),
+        severities=_OPEN,
+        link=_TEXT,
         changes=_list(_CHANGE),
     ),
 }

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 
 from ..report import Finding, Marked, OpChange, Report, Verdict
-from .shared import has_own_texts, plain_and_code, worst_first
+from .shared import has_own_texts, place_link, plain_and_code, rule_link, suggestion, worst_first
 
 MARKER = "<!-- mindtorch schema diff -->"  # by which the workflow finds the comment that it is to update
 LIMIT = 65_536
@@ -58,7 +58,7 @@ def render(report: Report) -> str:
     ]
     entries = _allow_list_entries(report.changes)
     room = LIMIT - _ENDS_ROOM - sum(map(_size, [*head, *entries]))
-    return "\n\n".join([*head, *_details(report.changes, room), *entries]) + "\n"
+    return "\n\n".join([*head, *_details(report, room), *entries]) + "\n"
 
 
 def _headline(report: Report) -> str:
@@ -126,15 +126,17 @@ def _left_out(changes: Sequence[OpChange]) -> Iterator[str]:
 # -------------------- the details --------------------
 
 
-def _details(changes: Sequence[OpChange], room: int) -> Iterator[str]:
-    shown = _fitting(map(_detail, changes), room)
+def _details(report: Report, room: int) -> Iterator[str]:
+    shown = _fitting((_detail(change, report) for change in report.changes), room)
     yield from shown
-    yield from _more(len(changes) - len(shown), "The details of {} more ops are in the full report: `--format html`.")
+    yield from _more(
+        len(report.changes) - len(shown), "The details of {} more ops are in the full report: `--format html`."
+    )
 
 
-def _detail(change: OpChange) -> str:
+def _detail(change: OpChange, report: Report) -> str:
     """A folded part: the schemas, then what each finding says."""
-    shown = _fitting((_finding(finding, change) for finding in worst_first(change)), _FINDINGS_ROOM)
+    shown = _fitting((_finding(finding, change, report) for finding in worst_first(change)), _FINDINGS_ROOM)
     title = f"{_symbol(change)} {_html_code(_cut(change.op, _LONGEST_NAME))}: {_verdict(change)}"
     parts = [
         f"<details><summary>{title}</summary>",
@@ -146,14 +148,18 @@ def _detail(change: OpChange) -> str:
     return "\n\n".join(parts)
 
 
-def _finding(finding: Finding, change: OpChange) -> str:
+def _finding(finding: Finding, change: OpChange, report: Report) -> str:
     """A list item: the change, what callers see, the advice, the place."""
+    code = _linked(finding.rule.code, rule_link(finding, report))
     lines = [
-        f"- {_ALLOWED if finding.allowance else _SYMBOLS[finding.verdict]} **{finding.rule.code}** "
-        f"{_words(finding.message)}",
+        f"- {_ALLOWED if finding.allowance else _SYMBOLS[finding.verdict]} **{code}** " f"{_words(finding.message)}",
         *(f"- {label}: {_words(text)}" for label, text in _explanations(finding, change) if text),
+        *_place(finding, change, report),
     ]
     block = _diff_block(finding.old, finding.new) if has_own_texts(finding, change) else []
+    yaml = suggestion(finding)
+    if yaml and finding.verdict is Verdict.breaking:
+        block = [*block, f"To keep it, the entry needs\n\n{_block('yaml', [_cut(yaml, _LONGEST_CODE)])}"]
     return indent("\n\n".join(["\n".join(lines), *block]), "  ").lstrip()
 
 
@@ -162,8 +168,17 @@ def _explanations(finding: Finding, change: OpChange) -> Iterator[tuple[str, str
     yield "Instead", finding.remedy
     if finding.allowance:
         yield "Allowed", f"until {finding.allowance.expires}: {finding.allowance.reason}"
+
+
+def _place(finding: Finding, change: OpChange, report: Report) -> Iterator[str]:
     if finding.location:
-        yield "Was at" if change.is_removed else "Where", f"`{finding.location.file}:{finding.location.line}`"
+        place = _code(f"{finding.location.file}:{finding.location.line}")
+        where = "Was at" if change.is_removed else "Where"
+        yield f"- {where}: {_linked(place, '' if change.is_removed else place_link(finding, report))}"
+
+
+def _linked(text: str, link: str) -> str:
+    return f"[{text}]({link})" if link else text
 
 
 def _diff_block(old: Marked | None, new: Marked | None) -> list[str]:

@@ -58,7 +58,7 @@ def with_run(report: Report, base: State, head: State, root: Path, today: date) 
         return replace(report, notes=(*report.notes, f"nothing was run: {obstacle}"))
     found = _with_results(report, plan, results, failure, head.model)
     changes, errors = apply(base, head, found.changes, today)
-    return replace(found, changes=tuple(changes), list_errors=errors)
+    return replace(found, changes=tuple(changes), list_errors=(*errors, *map(str, head.review.errors)))
 
 
 def _run(plan: Plan, base: State, head: State, root: Path, folder: Path) -> tuple[_Results, str, str]:
