@@ -429,8 +429,9 @@ def _run_watched(task: Pass, node: Any, edges: tuple, grads: list) -> tuple | No
 
 def _sent_on(node: Any, edges: tuple, results: tuple) -> tuple:
     """The gradients that hooks see. A formula of one input does not ask whether its gradient gets anywhere, and hooks
-    of an op see none if it does not; a Function gives what it gives."""
-    if node.several:
+    of an op see none if it does not; a Function gives what it gives, and the formula of a list of tensors the
+    gradients of all, if that of any gets somewhere."""
+    if node.several or (node.of_list and any(edges)):
         return results
     return tuple([None if edge is None else grad for edge, grad in zip(edges, results)])
 

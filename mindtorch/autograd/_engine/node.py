@@ -33,6 +33,7 @@ class Node(NodeBase):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.of_list = "(Tensor[] " in cls.schema
         for place, name in enumerate(cls.saved):
             setattr(cls, f"_saved_{name}", property(partial(cls._show_saved, place=place)))
             setattr(cls, f"_raw_saved_{name}", property(partial(cls._show_raw, place=place)))

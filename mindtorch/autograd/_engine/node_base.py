@@ -83,6 +83,7 @@ class NodeBase:
     _mt_saved: Any
 
     accumulates = False  # whether this is the end of the graph: AccumulateGrad
+    of_list = False  # whether one formula gives the gradients of a list of tensors
     several = False  # whether `outputs` is set even if there is one: custom Functions
     begins = False  # whether tensors that have this node look like leaves: AccumulateGrad, inputs of transforms
 

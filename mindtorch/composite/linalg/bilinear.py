@@ -7,6 +7,7 @@ import math
 from mindtorch._core.dtype import c_name
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
 from mindtorch.dispatch import ops
 
 
@@ -32,15 +33,23 @@ def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor
                 f"got {input1.shape[dim]} and {input2.shape[dim]}"
             )
     for number, tensor in enumerate((input1, input2), 1):
-        if tensor.shape[-1] != weight.shape[number]:
+        size, expected = _size(tensor, -1), _size(weight, number)
+        if size != expected:
             raise RuntimeError(
-                f"bilinear(): input{number} size does not match weight size: "
-                f"got {tensor.shape[-1]} but expected {weight.shape[number]}"
+                f"bilinear(): input{number} size does not match weight size: got {size} but expected {expected}"
             )
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
         )
+
+
+def _size(tensor: Tensor, dim: int) -> int:
+    if not tensor.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if dim >= tensor.ndim:
+        raise errors.dim_out_of_range(dim, tensor.ndim)
+    return tensor.shape[dim]
 
 
 def _check_bilinear_dtypes(**tensors: Tensor | None) -> None:

@@ -31,6 +31,11 @@ i, x = inside(lambda: T.ones(2)), T.ones(2)""",
     "    except RuntimeError as e: return str(e).split(': [')[0]",
     "strides of derivatives that are zero": "x = T.arange(24.).view(2, 3, 4).transpose(0, 1); w = x.flip(0)\n"
     "F, R = T.func.jacfwd, T.func.jacrev",
+    "hooks of nodes of lists": "x = T.ones(2, 3, requires_grad=True); c = T.ones(2, 3); seen = []\n"
+    "with T.no_grad(): n = x[:]",
+    "what has no such dimension": "B = T.nn.functional.bilinear; o = T.ones\n"
+    "def tried(f):\n    try: return f().shape\n    except (IndexError, ValueError) as e: return str(e)",
+    "formats of rows that were normalized": "x = T.arange(72.).view(2, 4, 3, 3); w = T.arange(3.)",
     "tangents of windows": "x = T.arange(4.).unfold(0, 3, 1)",
 }
 KINDS = {
@@ -73,6 +78,29 @@ KINDS = {
             *("R(F({}))(x)", "F(R({}))(x)", "R(R({}))(x)", "T.autograd.functional.hessian({}, x, vectorize=True)"),
             "T.autograd.functional.hessian({}, x, create_graph=True)",
         )
+    ],
+    "hooks of nodes of lists": [
+        f"o = {call}; o.grad_fn.register_hook(lambda i, g: seen.append(i)); T.autograd.grad(o.sum(), x); seen"
+        for call in (
+            *("T.stack([c, x])", "T.stack([x, c], 1)", "T.cat([c, x, c])", "T.hstack([x, c])", "T.block_diag(c, x)"),
+            *("T.stack([n, x])", "T.where(c > 0, c, x)", "c * x", "T.lerp(c, x, 0.5)"),
+        )
+    ],
+    "what has no such dimension": [
+        f"tried(lambda: {call})"
+        for call in (
+            *("B(o(2), o(2), o(1, 2))", "B(o(()), o(()), o(1, 2, 2))", "B(o(2, 2), o(2, 2), o(2))"),
+            *("B(o(2, 2), o(2, 2), o(()))", "B(o(2, 2), o(2, 2), o(3, 2, 2))", "T.nn.Bilinear(0, 1, 1)"),
+        )
+    ],
+    "formats of rows that were normalized": [
+        f"T.nn.functional.rms_norm({x}, {how}).stride()"
+        for x in (
+            *("x", "x.to(memory_format=T.channels_last)", "x.to(memory_format=T.channels_last)[:, ::2].half()"),
+            *("x.permute(0, 2, 1, 3)", "x.double().to(memory_format=T.channels_last)", "x[0].transpose(0, 1)"),
+        )
+        for how in ("(3,)", "(3,), w.to(x.dtype)", "x.shape[-2:]")
+        if how != "x.shape[-2:]" or "permute" not in x and "transpose" not in x
     ],
     "tangents of windows": [
         call.format(f)
