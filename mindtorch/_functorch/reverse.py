@@ -13,6 +13,7 @@ from mindtorch._support.pytree import TreeSpec, tree_flatten, tree_map, treespec
 from mindtorch.autograd._engine.engine import starting_gradients
 from mindtorch.autograd._engine.execution import run_backward
 from mindtorch.autograd._engine.history import NOWHERE
+from mindtorch.autograd._engine.shown_levels import leads_to
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.captures import differentiating
 from mindtorch.dispatch.modes.views_from_no_grad import noting_views
@@ -143,13 +144,22 @@ def _products(
         return input_spec.unflatten(map(level.released, found))
 
 
+def _is_asked(level: Level, output: Tensor, weight: Any) -> bool:
+    """Whether gradients are asked for from a result. Of a complex number without a weight there are none, which only
+    matters if it depends on the inputs."""
+    if not level.has_history(output):
+        return False
+    edge = level.edge_of(output)
+    return weight is not None or not output.is_complex() or edge is NOWHERE or leads_to(edge[0], level.own)
+
+
 def _gradients(
     level: Level, outputs: list, inputs: list, weights: list | None, keep_graph: bool, may_record: bool
 ) -> list[Tensor]:
     """The gradients of some inputs of a level; zeros where there are none. Recorded only if more can
     be asked for."""
     all_pairs = zip(outputs, weights or [None] * len(outputs))
-    pairs = [(output, weight) for output, weight in all_pairs if level.has_history(output)]
+    pairs = [(output, weight) for output, weight in all_pairs if _is_asked(level, output, weight)]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
     edges = [level.edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]

@@ -36,6 +36,8 @@ i, x = inside(lambda: T.ones(2)), T.ones(2)""",
     "what has no such dimension": "B = T.nn.functional.bilinear; o = T.ones\n"
     "def tried(f):\n    try: return f().shape\n    except (IndexError, ValueError) as e: return str(e)",
     "formats of rows that were normalized": "x = T.arange(72.).view(2, 4, 3, 3); w = T.arange(3.)",
+    "complex numbers that do not depend on the inputs": "a = T.ones(2, dtype=T.complex64); real = T.view_as_real\n"
+    "c = T.ones(2, dtype=T.complex64, requires_grad=True)",
     "tangents of windows": "x = T.arange(4.).unfold(0, 3, 1)",
 }
 KINDS = {
@@ -101,6 +103,21 @@ KINDS = {
         )
         for how in ("(3,)", "(3,), w.to(x.dtype)", "x.shape[-2:]")
         if how != "x.shape[-2:]" or "permute" not in x and "transpose" not in x
+    ],
+    "complex numbers that do not depend on the inputs": [
+        f"T.func.{name}(lambda x: {f})(a)"
+        for name in ("grad", "grad_and_value", "vmap")
+        for f in (
+            *(
+                "c.sum()",
+                "(c * c).sum()",
+                "(x * c).sum()",
+                "x.detach().sum()",
+                "real(c * x).sum()",
+                "c.real.sum() * 1j",
+            ),
+            "T.func.grad(lambda y: real(y * c).sum())(x).sum()",
+        )
     ],
     "tangents of windows": [
         call.format(f)
