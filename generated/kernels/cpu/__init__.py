@@ -46,6 +46,8 @@ FAMILIES = {
     "silu_backward": "activation",
     "softplus": "activation",
     "softplus_backward": "activation",
+    "smooth_l1_loss": "loss",
+    "smooth_l1_loss_backward": "loss",
     "erf": "special",
     "erfc": "special",
     "xlogy_Tensor": "special",

@@ -12,10 +12,11 @@ from mindtorch._core.strided import empty_like
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import is_within, largest, row_starts, smallest
 from mindtorch.backends.cpu.common import checks
-from mindtorch.backends.cpu.common.computing import FLOATS
+from mindtorch.backends.cpu.common.computing import FLOATS, loops
 from mindtorch.backends.cpu.common.halves import converted
 from mindtorch.backends.cpu.common.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.common.summing import add_up
+from mindtorch.backends.cpu.compiled.choice import compiled
 from mindtorch.iterator import (
     broadcast_shapes,
     check_inplace_shape,
@@ -300,15 +301,48 @@ def smooth_l1_loss(input, target, reduction, beta, out=None):
 def _smooth_l1(
     input: np.ndarray, target: np.ndarray, reduction: int, beta: float, out: np.ndarray | None
 ) -> np.ndarray:
+    if beta and _are_alike(input, target):
+        losses = _DISTANCES[input.dtype](input, target, beta)
+        return _finish(losses, reduction, losses, out)
     size = _difference(input, target)
     np.abs(size, out=size)
-    if beta:  # near / beta * (size - near / 2) is size² / (2 beta) below beta and size - beta / 2 above it
-        near = np.minimum(size, beta)
-        near *= 0.5
-        size -= near
-        near *= 2 / beta
-        size *= near
+    if beta:
+        size = _near_and_far(size, beta)
     return _finish(size, reduction, _result_like(input, target), out)
+
+
+def _near_and_far(size: np.ndarray, beta: float) -> np.ndarray:
+    """near / beta * (size - near / 2) is size² / (2 beta) below beta and size - beta / 2 above it."""
+    near = np.minimum(size, beta)
+    near *= 0.5
+    size -= near
+    near *= 2 / beta
+    size *= near
+    return size
+
+
+def _are_alike(*arrays: np.ndarray) -> bool:
+    """Whether arrays are row-major, of one shape, and of one dtype that is computed in."""
+    first = arrays[0]
+    if first.dtype not in FLOATS or not first.ndim:
+        return False
+    return all([e.dtype is first.dtype and e.shape == first.shape and e.flags.c_contiguous for e in arrays])
+
+
+def _distances(input: np.ndarray, target: np.ndarray, beta: float) -> np.ndarray:
+    size = np.subtract(input, target)
+    return _near_and_far(np.abs(size, out=size), beta)
+
+
+def _distance_gradients(grad: np.ndarray, input: np.ndarray, target: np.ndarray, beta: float) -> np.ndarray:
+    slope = np.subtract(input, target)
+    slope /= beta
+    np.clip(slope, -1, 1, out=slope)
+    return np.multiply(slope, grad, out=slope)
+
+
+_DISTANCES = compiled("smooth_l1_loss", loops(_distances, FLOATS))
+_DISTANCE_GRADIENTS = compiled("smooth_l1_loss_backward", loops(_distance_gradients, FLOATS))
 
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, out=None):
@@ -325,6 +359,10 @@ def _smooth_l1_gradient(
     beta: float,
     out: np.ndarray | None,
 ) -> np.ndarray:
+    if beta and out is None and _are_alike(input, target) and grad_output.dtype is input.dtype:
+        if not grad_output.ndim or grad_output.shape == input.shape:
+            grad = np.multiply(grad_output, input.dtype.type(_mean_factor(1.0, input.size, reduction)))
+            return _DISTANCE_GRADIENTS[input.dtype](np.asarray(grad, order="C"), input, target, beta)
     like = _result_like(input, target)
     difference = _difference(
         *(np.asarray(each, np.int64) if each.dtype == np.uint8 else each for each in (input, target))

@@ -84,6 +84,10 @@ def nansum(
     target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
     if has_nans and (target.kind == "c" or dtype is None and target.kind in "biu"):
         raise checks.not_implemented("nansum_cpu", np.empty(0, target))
+    if input.dtype.kind == "f" and out is None and dtype is None:  # a sum that is a number had no other terms
+        total = sum_dim(input, dim, keepdim, dtype)
+        if not np.count_nonzero(np.isnan(total)):
+            return total
     return sum_dim(np.where(np.isnan(input), 0, input) if has_nans else input, dim, keepdim, dtype, out)
 
 
