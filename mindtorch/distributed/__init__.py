@@ -15,7 +15,9 @@ from mindtorch.distributed.backends import is_nccl_available as is_nccl_availabl
 from mindtorch.distributed.backends import is_ucc_available as is_ucc_available
 from mindtorch.distributed.backends import is_xccl_available as is_xccl_available
 from mindtorch.distributed.coalescing import _coalescing_manager as _coalescing_manager
+from mindtorch.distributed.collectives import _all_gather_base as _all_gather_base
 from mindtorch.distributed.collectives import _reduce_oop as _reduce_oop
+from mindtorch.distributed.collectives import _reduce_scatter_base as _reduce_scatter_base
 from mindtorch.distributed.collectives import all_gather as all_gather
 from mindtorch.distributed.collectives import all_gather_coalesced as all_gather_coalesced
 from mindtorch.distributed.collectives import all_gather_into_tensor as all_gather_into_tensor
@@ -32,6 +34,10 @@ from mindtorch.distributed.collectives import reduce_scatter as reduce_scatter
 from mindtorch.distributed.collectives import reduce_scatter_single as reduce_scatter_single
 from mindtorch.distributed.collectives import reduce_scatter_tensor as reduce_scatter_tensor
 from mindtorch.distributed.collectives import scatter as scatter
+from mindtorch.distributed.debugging import DebugLevel as DebugLevel
+from mindtorch.distributed.debugging import get_debug_level as get_debug_level
+from mindtorch.distributed.debugging import set_debug_level as set_debug_level
+from mindtorch.distributed.debugging import set_debug_level_from_env as set_debug_level_from_env
 from mindtorch.distributed.device_mesh import DeviceMesh as DeviceMesh
 from mindtorch.distributed.device_mesh import init_device_mesh as init_device_mesh
 from mindtorch.distributed.ending import abort_process_group as _abort_process_group  # noqa: F401

@@ -570,3 +570,22 @@ def _going_to_be_deprecated(name: str) -> None:
 
 def _deprecated(name: str, better: str) -> None:
     warn(f"`torch.distributed.{name}` is deprecated. Please use `torch.distributed.{better}` instead.", FutureWarning)
+
+
+def _all_gather_base(output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False) -> Any:
+    """An older name of `all_gather_into_tensor`."""
+    warn(_RENAMED.format("_all_gather_base", "all_gather_into_tensor"), FutureWarning)
+    return all_gather_into_tensor(output_tensor, input_tensor, group, async_op)
+
+
+def _reduce_scatter_base(
+    output: Tensor, input: Tensor, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Any:
+    """An older name of `reduce_scatter_tensor`."""
+    warn(_RENAMED.format("_reduce_scatter_base", "reduce_scatter_tensor"), FutureWarning)
+    return reduce_scatter_tensor(output, input, op, group, async_op)
+
+
+_RENAMED = (
+    "`torch.distributed.{}` is a private function and will be deprecated. Please use `torch.distributed.{}` instead."
+)

@@ -111,9 +111,9 @@ class DeviceMesh:
         """The rank of this process among all."""
         return get_rank()
 
-    def get_coordinate(self) -> list[int] | None:
+    def get_coordinate(self) -> tuple[int, ...] | None:
         """Where this process is; None if it isn't."""
-        return None if self._coordinate is None else list(self._coordinate)
+        return None if self._coordinate is None else tuple(self._coordinate)
 
     def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
         """Where this process is along one dimension."""
@@ -177,7 +177,7 @@ class DeviceMesh:
     def _checked(self, names: tuple[str, ...], flat: tuple[str, ...]) -> list[int]:
         own = self.mesh_dim_names or ()
         if not set(names) <= set(own):
-            raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are {(*own, *flat)}.")
+            raise KeyError(f"Invalid mesh_dim_names {names} specified. Valid mesh_dim_names are {[*own, *flat]}.")
         dims = [own.index(each) for each in names]
         if dims != sorted(set(dims)):
             raise KeyError(f"Invalid mesh_dim_names {names} specified. Mesh dim indices should be in ascending order.")

@@ -9,6 +9,7 @@ from mindtorch._core.device import device as Device
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.dispatch import ops
+from mindtorch.distributed.algorithms.local_sgd import PostLocalSGDOptimizer
 from mindtorch.distributed.coalescing import _coalescing_manager
 from mindtorch.distributed.collectives import broadcast
 from mindtorch.distributed.objects import gather_object
@@ -41,7 +42,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self._is_made = False
         self._optimizer_class = optimizer_class
         self._defaults = defaults
-        Optimizer.__init__(self, params, defaults)
+        Optimizer.__init__(self, _checked(params), defaults)
         Joinable.__init__(self)
         self.process_group = process_group or default_group()
         self.rank, self.world_size = self.process_group.rank(), self.process_group.size()
@@ -52,7 +53,11 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     # -------------------- who has what --------------------
 
     def _spread(self) -> None:
-        """Give each process about the same number of elements, the largest parameters first."""
+        self._share_out()
+        self._make_own()
+
+    def _share_out(self) -> None:
+        """Give each process about the same number of elements, the largest parameters of each group first."""
         self._parts: list[list[list[Tensor]]] = [[] for _ in range(self.world_size)]
         loads = [0] * self.world_size
         for group in self.param_groups:
@@ -64,7 +69,6 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
                 loads[rank] += each.numel()
         self._all_states: list[dict[str, Any]] = []
         self._sent = self._buffers() if self.parameters_as_bucket_view else self._parameters_by_rank()
-        self._make_own()
 
     def _make_own(self) -> None:
         """The optimizer of the parameters of this process. (Optimizers don't take empty groups.)"""
@@ -97,14 +101,15 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         return buffers
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Take further parameters; who has what is found anew, and states move with their parameters."""
+        """Take further parameters, which the processes share out; those that they have stay where they are."""
         if not self._is_made:
             Optimizer.add_param_group(self, param_group)
             return
-        if self.state:
-            raise NotImplementedError("add_param_group of ZeroRedundancyOptimizer before the first step only")
         Optimizer.add_param_group(self, param_group)
-        self._spread()
+        self._share_out()
+        own = self._parts[self.rank][-1]
+        self.optim.add_param_group({**_options(self.param_groups[-1]), "params": own or [ops.zeros(0)]})
+        _copy_options(self.optim.param_groups, self.param_groups)
 
     # -------------------- steps --------------------
 
@@ -193,6 +198,17 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         _copy_options(self.optim.param_groups, self.param_groups)
 
 
+def _checked(params: Any) -> list[Any]:
+    if isinstance(params, Tensor):
+        raise TypeError(f"`params` argument should be an iterable of Tensors, but got {type(params).__name__}")
+    given = list(params)
+    if not given:
+        raise ValueError("ZeroRedundancyOptimizer got an empty parameter list")
+    if not all(isinstance(each, (Tensor, dict)) for each in given):
+        raise TypeError("`params` argument should be an iterable of Tensors or dicts")
+    return given
+
+
 class _Stepping(JoinHook):
     """Steps with the processes that still have inputs."""
 
@@ -212,4 +228,4 @@ def _copy_options(source: list[dict[str, Any]], target: list[dict[str, Any]]) ->
         group.update(_options(given))
 
 
-__all__ = ["ZeroRedundancyOptimizer"]
+__all__ = ["PostLocalSGDOptimizer", "ZeroRedundancyOptimizer"]

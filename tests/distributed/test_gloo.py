@@ -113,5 +113,21 @@ def test_gradients_sent_as_factors_are_those_with_gloo(tmp_path):
             assert found[setting] == {**each, "gradients": _close_to(each["gradients"])}, setting
 
 
+@needs_mpi
+@needs_torch
+def test_programs_as_in_the_tutorials_give_what_they_give_with_gloo(tmp_path):
+    _run_torch("tutorials.py", tmp_path)
+    run("tutorials.py", 2, "mindtorch", str(tmp_path))
+    for rank in (0, 1):
+        wanted, found = (json.loads((tmp_path / f"{name}{rank}.json").read_text()) for name in ("torch", "mindtorch"))
+        assert {name: _numbers_close_to(each) for name, each in wanted.items()} == found
+
+
+def _numbers_close_to(value):
+    if isinstance(value, list):
+        return [_numbers_close_to(each) for each in value]
+    return pytest.approx(value, rel=1e-12, abs=1e-12) if isinstance(value, float) else value
+
+
 def _close_to(gradients):
     return [[pytest.approx(each, rel=1e-9, abs=1e-9) for each in step] for step in gradients]

@@ -9,6 +9,7 @@ from typing import Any
 
 from mindtorch._core.size import Size
 from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.distributed.checkpoint.chunks import chunks_of, size_of
 from mindtorch.distributed.checkpoint.flattening import Path, flatten_state_dict, replace
 from mindtorch.distributed.checkpoint.metadata import (
@@ -83,8 +84,21 @@ class LoadPlan:
 class DefaultSavePlanner:
     """Each process writes its parts; what several have is written by one of them."""
 
-    def __init__(self, flatten_state_dict: bool = True) -> None:
+    def __init__(
+        self,
+        flatten_state_dict: bool = True,
+        flatten_sharded_tensors: bool = True,
+        dedup_replicated_tensors: bool | None = None,
+        dedup_save_to_lowest_rank: bool = False,
+    ) -> None:
+        if dedup_replicated_tensors is not None:
+            warn(
+                "DefaultSavePlanner's `dedup_replicated_tensors` argument is being deprecated, and no longer has any "
+                "effect. Please remove this argument from your call."
+            )
         self.flatten_state_dict = flatten_state_dict
+        self.flatten_sharded_tensors = flatten_sharded_tensors  # PyTorch's ShardedTensors, which are not here
+        self.dedup_save_to_lowest_rank = dedup_save_to_lowest_rank
         self.state_dict: dict[str, Any] = {}
 
     def set_up_planner(self, state_dict: Mapping[str, Any]) -> None:
@@ -101,7 +115,7 @@ class DefaultSavePlanner:
 
     def create_global_plan(self, plans: Sequence[SavePlan]) -> tuple[list[SavePlan], Metadata]:
         """What each process does write, and what there will be."""
-        writers = _writers(plans)
+        writers = _writers(plans, self.dedup_save_to_lowest_rank)
         kept = [
             SavePlan([item for item in plan.items if writers[item.index] == rank], plan.planner_data)
             for rank, plan in enumerate(plans)
@@ -130,8 +144,9 @@ def _write_items(name: str, value: Any) -> list[WriteItem]:
     return items
 
 
-def _writers(plans: Sequence[SavePlan]) -> dict[MetadataIndex, int]:
-    """For each thing the process that writes it: of those that have it, the one with the least to write so far."""
+def _writers(plans: Sequence[SavePlan], is_lowest: bool) -> dict[MetadataIndex, int]:
+    """For each thing the process that writes it: of those that have it, the one with the least to write so far, or the
+    first."""
     having: dict[MetadataIndex, list[int]] = {}
     items: dict[MetadataIndex, WriteItem] = {}
     for rank, plan in enumerate(plans):
@@ -142,7 +157,7 @@ def _writers(plans: Sequence[SavePlan]) -> dict[MetadataIndex, int]:
     loads = [0] * len(plans)
     writers = {}
     for index, ranks in having.items():
-        writers[index] = min(ranks, key=lambda rank: loads[rank])
+        writers[index] = ranks[0] if is_lowest else min(ranks, key=lambda rank: loads[rank])
         loads[writers[index]] += items[index].nbytes()
     return writers
 
@@ -182,8 +197,14 @@ def _product(sizes: Sequence[int]) -> int:
 class DefaultLoadPlanner:
     """Each process reads what its tensors need, in whatever parts it was saved."""
 
-    def __init__(self, flatten_state_dict: bool = True, allow_partial_load: bool = False) -> None:
+    def __init__(
+        self,
+        flatten_state_dict: bool = True,
+        flatten_sharded_tensors: bool = True,
+        allow_partial_load: bool = False,
+    ) -> None:
         self.flatten_state_dict = flatten_state_dict
+        self.flatten_sharded_tensors = flatten_sharded_tensors
         self.allow_partial_load = allow_partial_load
         self.state_dict: dict[str, Any] = {}
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import deepcopy
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from mindtorch._core.tensor import Tensor
@@ -17,6 +17,7 @@ from mindtorch.distributed.checkpoint.agreement import Together
 from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from mindtorch.distributed.checkpoint.metadata import Metadata
 from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner, DefaultSavePlanner
+from mindtorch.distributed.checkpoint.stateful import Stateful
 from mindtorch.distributed.groups import new_group
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.world import default_group
@@ -24,14 +25,6 @@ from mindtorch.distributed.world import default_group
 _ALONE = (
     "torch.distributed is disabled, unavailable or uninitialized, assuming the intent is to {} in a single process."
 )
-
-
-@runtime_checkable
-class Stateful(Protocol):
-    """What `save` and `load` ask for its state, and give it back."""
-
-    def state_dict(self) -> dict[str, Any]: ...
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
 
 
 def save(

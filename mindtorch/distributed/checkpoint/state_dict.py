@@ -89,7 +89,8 @@ def set_model_state_dict(
     for name, value in given.items():
         own_name, own = wrapped.get(name, (name, None))
         state[own_name] = _like(own, value)
-    return model.load_state_dict(state, strict=chosen.strict)
+    has_no_memory = any(isinstance(own, Tensor) and own.is_meta for _, own in wrapped.values())
+    return model.load_state_dict(state, strict=chosen.strict, assign=has_no_memory)
 
 
 @no_grad()
@@ -101,7 +102,7 @@ def get_optimizer_state_dict(
     names = _names_of_parameters(model)
     result: dict[str, Any] = {"state": {}, "param_groups": []}
     for optimizer in _listed(optimizers):
-        _make_state(optimizer)
+        _init_optim_state(optimizer)
         own = optimizer.state_dict()
         for group, numbered in zip(optimizer.param_groups, own["param_groups"], strict=True):
             by_number = {
@@ -127,7 +128,7 @@ def set_optimizer_state_dict(
     given = _broadcast_whole(optim_state_dict) if chosen.broadcast_from_rank0 else optim_state_dict
     names = _names_of_parameters(model)
     for optimizer in _listed(optimizers):
-        _make_state(optimizer)
+        _init_optim_state(optimizer)
         own = optimizer.state_dict()
         whole = given if "state" in given else _nested(given, optimizer, names)
         for group, numbered in zip(optimizer.param_groups, own["param_groups"], strict=True):
@@ -183,7 +184,7 @@ def _options_for(groups: list[dict[str, Any]], names: list[str]) -> dict[str, An
 # -------------------- values --------------------
 
 
-def _make_state(optimizer: Optimizer) -> None:
+def _init_optim_state(optimizer: Optimizer) -> None:
     """Have an optimizer make its state, by a step that changes nothing: there is something to load into."""
     everything = [each for group in optimizer.param_groups for each in group["params"]]
     if optimizer.state or any(each.grad is not None for each in everything):

@@ -7,3 +7,4 @@ from mindtorch.distributed.fsdp.policies import OffloadPolicy as OffloadPolicy
 from mindtorch.distributed.fsdp.sharding import FSDPModule as FSDPModule
 from mindtorch.distributed.fsdp.sharding import UnshardHandle as UnshardHandle
 from mindtorch.distributed.fsdp.sharding import fully_shard as fully_shard
+from mindtorch.distributed.fsdp.sharding import register_fsdp_forward_method as register_fsdp_forward_method

@@ -30,6 +30,7 @@ class ParameterGroup:
         self.policy = policy
         self.shards = mesh.shape[-1]
         self.group = mesh.get_group(mesh.ndim - 1)
+        self.divisor: float = mesh.size()  # of the sums of gradients
         self.syncs = self.all_reduces = self.reshards_after_backward = True
         self._places = list(places.values())
         placements = (*[Replicate()] * (mesh.ndim - 1), Shard(0))
@@ -38,7 +39,7 @@ class ParameterGroup:
         self.spread = [_spread(each, mesh, placements) for each in places]
         self._put(self.spread)
         self._whole: list[Tensor] | None = None
-        self._made_at: list[int] = []
+        self._made_of: list[tuple[Tensor, int]] = []  # the parts that were gathered, and their versions
         self._by_memory: dict[int, int] = {}
         self._pending: list[Tensor | None] = [None] * len(self.spread)
 
@@ -55,12 +56,27 @@ class ParameterGroup:
 
         They are gathered if they are not here, or if the parts have changed since.
         """
-        versions = [each._local_tensor._version for each in self.spread]
-        if self._whole is None or versions != self._made_at:
+        self._adopt()
+        parts = [each._local_tensor for each in self.spread]
+        if self._whole is None or not self._are_of(parts):
             self._whole = self._gathered()
-            self._made_at = versions
+            self._made_of = [(part, part._version) for part in parts]
             self._by_memory = {each.untyped_storage().data_ptr(): i for i, each in enumerate(self._whole)}
         return self._whole
+
+    def _are_of(self, parts: Sequence[Tensor]) -> bool:
+        """Whether the whole parameters are made of these parts as they are now."""
+        made_of = zip(self._made_of, parts, strict=True)
+        return all(part is now and version == now._version for (part, version), now in made_of)
+
+    def _adopt(self) -> None:
+        """Take spread parameters that have got into the modules since, as `load_state_dict(assign=True)` puts them."""
+        for i, ((module, name), *_) in enumerate(self._places):
+            own, found = self.spread[i], module._parameters[name]
+            if found is own or not isinstance(found, DTensor):
+                continue
+            if (found.device_mesh, found.placements, found.shape) == (own.device_mesh, own.placements, own.shape):
+                self.spread[i], self._whole = found, None
 
     def reshard(self) -> None:
         """Forget the whole parameters."""
@@ -157,7 +173,7 @@ class ParameterGroup:
     def _of_parameter(self, part: Tensor, i: int) -> DTensor:
         parameter = self.spread[i]
         local = parameter._local_tensor
-        mean = part[: local.numel()].view(local.shape).to(local.dtype) / self.mesh.size()
+        mean = part[: local.numel()].view(local.shape).to(local.dtype) / self.divisor
         return DTensor(mean, parameter.device_mesh, parameter.placements, parameter.shape)
 
     # -------------------- parameters of tensor-parallel layers --------------------

@@ -144,6 +144,11 @@ class FSDPModule:
         for group in self._groups(recurse):
             group.reshards_after_backward = reshard_after_backward
 
+    def set_gradient_divide_factor(self, factor: float) -> None:
+        """What the sums of gradients are divided by, rather than by the number of processes."""
+        if self._fsdp.group is not None:
+            self._fsdp.group.divisor = factor
+
     def set_is_last_backward(self, is_last_backward: bool) -> None:
         """Nothing is under way between backward passes."""
 
@@ -191,6 +196,16 @@ def fully_shard(
     module.__class__ = type(f"FSDP{cls.__name__}", (FSDPModule, cls), {"__module__": cls.__module__})
     module._fsdp = _State(group, policy, reshard_after_forward)
     return module
+
+
+def register_fsdp_forward_method(module: Module, method_name: str) -> None:
+    """Have parameters be whole in another method than `forward`; nothing for modules that are not spread."""
+    if not isinstance(module, FSDPModule):
+        return
+    if not hasattr(module, method_name):
+        raise ValueError(f"{type(module)} does not have a method {method_name}")
+    method = getattr(module, method_name)
+    setattr(module, method_name, lambda *args, **kwargs: module._fsdp.run(method, args, kwargs))
 
 
 def _mesh_of_all() -> DeviceMesh:

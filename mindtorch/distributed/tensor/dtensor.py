@@ -113,6 +113,17 @@ class DTensor(Tensor):
         whole = self.redistribute(placements=[Replicate()] * self.device_mesh.ndim)
         return whole.to_local(grad_placements=grad_placements)
 
+    @property
+    def data(self) -> Tensor:
+        """The same parts, outside of autograd."""
+        return super().data
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        Tensor.data.__set__(self, value)  # type: ignore[attr-defined]
+        assert isinstance(value, DTensor)
+        self._local_tensor, self.device_mesh, self.placements = value._local_tensor, value.device_mesh, value.placements
+
     def own_part(self) -> tuple[list[int], Tensor]:
         """Where the part of this process begins, and the part."""
         if any(isinstance(each, Partial) for each in self.placements):

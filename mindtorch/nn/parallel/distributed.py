@@ -106,18 +106,19 @@ class DistributedDataParallel(Module, Joinable):
         own = [(tuple(each.shape), str(each.dtype)) for each in self._parameters_to_reduce]
         said: list[Any] = [None] * self.process_group.size()
         dist.all_gather_object(said, own, self.process_group)
-        rank = self.process_group.rank()
-        if len(said[0]) != len(own):
-            raise RuntimeError(
-                f"DDP expects same model across all ranks, but Rank {rank} has {len(own)} params, while rank 0 has "
-                f"inconsistent {len(said[0])} params."
-            )
-        for place, (mine, first) in enumerate(zip(own, said[0], strict=True)):
-            if mine != first:
+        # All processes find the same difference: none goes on and waits for the others.
+        for rank, theirs in enumerate(said):
+            if len(theirs) != len(said[0]):
                 raise RuntimeError(
-                    f"[{rank}]: params[{place}] in this process with sizes {list(mine[0])} appears not to match sizes "
-                    "of the same param in process 0."
+                    f"DDP expects same model across all ranks, but Rank {rank} has {len(theirs)} params, while rank 0 "
+                    f"has inconsistent {len(said[0])} params."
                 )
+            for place, (mine, first) in enumerate(zip(theirs, said[0], strict=True)):
+                if mine != first:
+                    raise RuntimeError(
+                        f"[{rank}]: params[{place}] in this process with sizes {list(mine[0])} appears not to match "
+                        "sizes of the same param in process 0."
+                    )
 
     def _send(self, tensors: Sequence[Tensor], rank: int) -> None:
         with dist._coalescing_manager(self.process_group):
@@ -292,7 +293,7 @@ def _parameters_of(module: Module, device_ids: Any, output_device: Any) -> list[
     parameters: list[Tensor] = [each for each in module.parameters() if each.requires_grad]
     if not parameters:
         raise RuntimeError(
-            "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient."
+            "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient."
         )
     if device_ids not in (None, []):
         raise ValueError(

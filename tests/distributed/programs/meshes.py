@@ -23,7 +23,7 @@ def refuses(call, kind, text):
 def main():
     mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))  # starts the process group
     rank = dist.get_rank()
-    assert mesh.get_coordinate() == [rank // 2, rank % 2] and mesh.shape == (2, 2) and mesh.size() == 4
+    assert mesh.get_coordinate() == (rank // 2, rank % 2) and mesh.shape == (2, 2) and mesh.size() == 4
     assert mesh.size(0) == mesh.size(1) == mesh.ndim == 2 and mesh.get_rank() == rank
     assert mesh.mesh.tolist() == [[0, 1], [2, 3]] and mesh.mesh.dtype is torch.int32
     assert repr(mesh) == "DeviceMesh((dp=2, tp=2), 'cpu', stride=(2, 1))"
@@ -39,7 +39,8 @@ def main():
     flat = mesh["dp", "tp"]._flatten("all")
     assert total(flat.get_group()) == 1111 == total(mesh.get_group("all")) and mesh["all"] is flat
     some = DeviceMesh("cpu", [1, 3])
-    assert some.get_coordinate() == ({1: [0], 3: [1]}.get(rank)) and some.get_local_rank() == {1: 0, 3: 1}.get(rank, -1)
+    assert some.get_coordinate() == {1: (0,), 3: (1,)}.get(rank)
+    assert some.get_local_rank() == {1: 0, 3: 1}.get(rank, -1)
     if rank % 2:
         assert total(some.get_group()) == 1010
     whole = init_device_mesh("cpu", (4,))
@@ -47,7 +48,7 @@ def main():
     both = DeviceMesh.from_group(mesh.get_all_groups(), "cpu", mesh=mesh.mesh, mesh_dim_names=("a", "b"))
     assert both["a"].get_group() is mesh.get_group("dp") and both != mesh
     assert DeviceMesh.from_group(mesh.get_group("tp"), "cpu").mesh.tolist() == tp.mesh.tolist()
-    refuses(lambda: mesh["pp"], KeyError, "Valid mesh_dim_names are ('dp', 'tp', 'all')")
+    refuses(lambda: mesh["pp"], KeyError, "Valid mesh_dim_names are ['dp', 'tp', 'all']")
     refuses(lambda: mesh["tp", "dp"], KeyError, "ascending order")
     refuses(lambda: whole["dp"], RuntimeError, "Cannot slice a DeviceMesh without mesh_dim_names!")
     refuses(mesh.get_group, RuntimeError, "Optional kwarg `mesh_dim` needs to be specified")

@@ -11,7 +11,7 @@ from mindtorch import nn
 from mindtorch.distributed.checkpoint import state_dict as states
 from mindtorch.distributed.device_mesh import init_device_mesh
 from mindtorch.distributed.fsdp import FSDPModule, FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
-from mindtorch.distributed.tensor import DTensor, Shard
+from mindtorch.distributed.tensor import DTensor, Shard, distribute_tensor
 
 
 class Block(nn.Module):
@@ -124,6 +124,32 @@ def low_precision(rank, size):
             assert torch.allclose(one.grad.full_tensor(), two.grad.float(), rtol=1e-2, atol=1e-2), name
 
 
+def replaced():
+    """Parameters that are made on the meta device, converted, or taken from a state dict, are those that compute."""
+    alone = made()
+    with torch.device("meta"):
+        model = spread(dtype=torch.float32)
+    model.to_empty(device="cpu")
+    model.double()
+    state = {name: nn.Parameter(whole_as(model, name, each)) for name, each in alone.state_dict().items()}
+    model.load_state_dict(state, assign=True)
+    x = batch(0)
+    assert torch.allclose(model(x), alone(x), rtol=1e-12, atol=1e-12)
+    with torch.device("meta"):
+        other = spread()
+    options = states.StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+    states.set_model_state_dict(other, alone.state_dict() if dist.get_rank() == 0 else {}, options=options)
+    assert torch.allclose(other(x), alone(x), rtol=1e-12, atol=1e-12)
+    for each in (*model.parameters(), *alone.parameters()):
+        each.data = each.data * 2
+    assert torch.allclose(model(x), alone(x), rtol=1e-12, atol=1e-12)
+
+
+def whole_as(model, name, value):
+    own = model.state_dict()[name]
+    return distribute_tensor(value.detach(), own.device_mesh, own.placements)
+
+
 def refuses(call, kind, text):
     try:
         call()
@@ -199,6 +225,7 @@ def main():
         train(rank, size, reshard_after_forward=False)
         memory(size)
         low_precision(rank, size)
+        replaced()
         refused()
     checkpoints(what, folder, rank, size)
     if size == 4:
