@@ -214,11 +214,11 @@ _LATER = dict.fromkeys(_functions_of_ops.__all__, "mindtorch._generated.function
 # ... areas ...
 _LAZY_MODULES = frozenset(
     (
-        "_C", "__config__", "_dynamo", "_inductor", "_tensor", "_tensor_str", "_utils", "accelerator", "amp", "ao",
-        "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "functional", "futures", "fx", "hub",
-        "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "npu", "onnx", "optim", "overrides",
-        "profiler", "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "storage",
-        "testing", "torch_version", "types", "utils", "version", "xpu",
+        "_C", "__config__", "_decomp", "_dynamo", "_inductor", "_subclasses", "_tensor", "_tensor_str", "_utils",
+        "accelerator", "amp", "ao", "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
+        "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn",
+        "npu", "onnx", "optim", "overrides", "profiler", "program", "quasirandom", "random", "serialization",
+        "signal", "sparse", "special", "storage", "testing", "torch_version", "types", "utils", "version", "xpu",
     )
 )  # fmt: skip
 
@@ -261,8 +261,10 @@ _FROM_AREAS = {
 if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would take every other name, too
     from mindtorch import _C as _C
     from mindtorch import __config__ as __config__
+    from mindtorch import _decomp as _decomp
     from mindtorch import _dynamo as _dynamo
     from mindtorch import _inductor as _inductor
+    from mindtorch import _subclasses as _subclasses
     from mindtorch import _tensor as _tensor
     from mindtorch import _tensor_str as _tensor_str
     from mindtorch import _utils as _utils

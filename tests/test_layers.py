@@ -37,7 +37,8 @@ LAYERS = [
     ],
     ["nn"],
     [
-        "ao", "compiler", "distributions", "func", "fx", "jit", "masked", "multiprocessing", "optim", "serialization",
+        "_decomp", "_subclasses", "ao", "compiler", "distributions", "func", "fx", "jit", "masked",
+        "multiprocessing", "optim", "serialization",
     ],
     ["_dynamo", "distributed", "hub", "program"],
     ["__main__", "_as_torch", "kernels", "npu", "pytest_plugin", "utils"],
@@ -193,6 +194,7 @@ LOOKS = {
         "dispatch.methods": "when the library is imported, methods get copies of the code of functions",
         "dispatch.shown_signature": "what help() shows",
         "fx._symbolic_trace": "the parameters of a function, which is traced with *args as one of them",
+        "fx.experimental.proxy_tensor": "whether a function has *args, of which a trace needs the number",
         "fx.graph_module": "tracebacks through generated code show what was traced",
         "fx.proxy": "the instruction that asks a proxy for its items or its truth",
         "library.fake": "the line of a definition",

@@ -134,7 +134,8 @@ class OverridableFunction:
         have no other argument."""
         values = (*args, *kwargs.values())
         if self.in_python or (self.__module__ == "torch.Tensor" and _is_lonely(self.function)):
-            return in_order(value for value in values if type(value) is Tensor or takes_over(type(value)))
+            found = in_order(value for value in values if type(value) is Tensor or takes_over(type(value)))
+            return found or overriding_arguments(values)
         return overriding_arguments(values)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -189,7 +190,9 @@ def _defaults_by_keyword(
     for name, parameter in parameters.parameters.items():
         value = bound.arguments[name]
         if parameter.kind is parameter.VAR_POSITIONAL:
-            positional += value
+            # einsum(equation, operands) is the old form.
+            is_list = len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], (list, tuple))
+            positional += (value[0], *value[1]) if is_list else value
         elif parameter.default is parameter.empty:
             positional.append(value)
         elif value is not parameter.default or not (_is_ours(name) or name in hidden):

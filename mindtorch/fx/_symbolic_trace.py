@@ -33,6 +33,11 @@ from mindtorch.nn.parameter import Parameter
 
 __all__ = ["Argument", "PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"]
 
+
+class ScriptObject:
+    """An object of TorchScript, for tracers of other libraries that ask for the name; nothing is one."""
+
+
 HAS_VARSTUFF = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 Function = TypeVar("Function")
 

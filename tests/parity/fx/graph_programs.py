@@ -548,17 +548,3 @@ def readable_with_submodules():
     g = torch.fx.GraphModule(net, T().trace(net), "Outer")
     g.print_readable()
     show(g)
-
-
-def stack_traces_are_recorded():
-    class Net(torch.nn.Module):
-        def forward(self, x):
-            y = x + 1
-            return y.relu()
-
-    class T(torch.fx.Tracer):
-        record_stack_traces = True
-
-    graph = T().trace(Net())
-    for node in graph.nodes:
-        show(node.name, node.stack_trace and node.stack_trace.splitlines()[0])

@@ -42,6 +42,8 @@ def outcome(name: str, source: str, library: ModuleType) -> str:
     module.show = lambda *values: lines.append(" ".join([str(value) for value in values]))
     module.refused = lambda function, *args: lines.append(_error(function, *args))
     before = sys.modules.get("fx_program")
+    # Where a program has torch import its compiler, that replaces `manual_seed` and its kin.
+    functions = dict(vars(library)) if library.__name__ == "torch" else {}
     sys.modules["fx_program"] = module
     printed = io.StringIO()
     try:
@@ -54,6 +56,8 @@ def outcome(name: str, source: str, library: ModuleType) -> str:
             del sys.modules["fx_program"]
         else:
             sys.modules["fx_program"] = before
+        for changed in [key for key, value in functions.items() if vars(library)[key] is not value]:
+            setattr(library, changed, functions[changed])
     lines += [f"warned: {each.message}" for each in caught if each.category is UserWarning]
     text = "\n".join([*lines, printed.getvalue()])
     for pattern, name in _CHANGES:

@@ -681,3 +681,10 @@ def builtins_as_functions():
     g = torch.fx.symbolic_trace(f)
     show(g.code)
     show([str(node.target) for node in g.graph.nodes])
+
+
+def lists_of_operands():
+    def f(x, y):
+        return torch.einsum("ij,jk->ik", (x, y)), torch.einsum("ij->ji", [x]), torch.cat([x, y]), torch.meshgrid(x, y)
+
+    show(torch.fx.symbolic_trace(f).code)

@@ -70,3 +70,19 @@ def test_modules_are_as_before_when_a_trace_fails():
         torch.fx.symbolic_trace(Failing())
     assert torch.nn.Module.__call__ is call and torch.nn.Module.__getattr__ is getattribute
     assert "_has_plain_lookup" not in net.__dict__
+
+
+def test_stacks_are_recorded():
+    """In torch this imports its compiler, which changes functions for all later tests; so no program does it."""
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            y = x + 1
+            return y.relu()
+
+    class Recording(torch.fx.Tracer):
+        record_stack_traces = True
+
+    nodes = {node.name: node for node in Recording().trace(Net()).nodes}
+    assert nodes["add"].stack_trace.splitlines()[-1].strip() == "y = x + 1"
+    assert "in forward" in nodes["relu"].stack_trace
