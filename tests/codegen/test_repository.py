@@ -73,7 +73,7 @@ def test_wanted_breaks_are_described_the_same_way_everywhere():
     for name, property_ in described.items():
         assert re.search(rf"^#   {name} +{re.escape(property_['description'])}$", text, re.MULTILINE), name
     assert {"S018", "S020"} < set(described["rule"]["enum"]) < set(RULES)
-    assert "M001" not in described["rule"]["enum"]
+    assert "D010" not in described["rule"]["enum"]
     assert re.fullmatch(described["expires"]["pattern"], "2027-06-30")
 
 
