@@ -11,6 +11,7 @@ from mindtorch._support import errors
 from mindtorch._support.warnings import warn_once
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.batching import without_levels
+from mindtorch.iterator import broadcast_shapes
 
 # -------------------- errors instead of info --------------------
 
@@ -244,7 +245,7 @@ def linalg_lstsq(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The solution of least size; residuals and singular values are there with the drivers that compute them."""
     _check_lstsq(input, b, driver)
-    right = b.unsqueeze(-1) if input.ndim - 1 == b.ndim else b
+    right = _right_side(input, b)
     if driver == "gelsd" and rcond is not None and rcond >= 1:
         rcond = finfo(input.dtype).eps / 2  # LAPACK takes it for none
     solution = ops.linalg_pinv(input, rtol=rcond, atol=None).matmul(right)
@@ -257,7 +258,22 @@ def linalg_lstsq(
     if driver == "gels":
         rank = rank.new_empty((0,))
     solution = _in_place_of(right, solution)
-    return (solution.squeeze(-1) if right is not b else solution), residuals, rank, values
+    return (solution.squeeze(-1) if _is_vector(input, b) else solution), residuals, rank, values
+
+
+def _is_vector(input: Tensor, b: Tensor) -> bool:
+    """Whether b is one vector for each matrix."""
+    return b.ndim == 1 or b.shape == input.shape[:-1]
+
+
+def _right_side(input: Tensor, b: Tensor) -> Tensor:
+    """Of matrices with fewer dimensions torch expands the batch by the number of their rows, too."""
+    if _is_vector(input, b):
+        return b.unsqueeze(-1)
+    if input.ndim == b.ndim:
+        return b
+    batch = broadcast_shapes(tuple(input.shape[:-2]), tuple(b.shape[:-1]))
+    return b.expand((*batch, *b.shape[-2:]))
 
 
 def _gives_residuals(driver: str | None, rank: Tensor, columns: int) -> bool:
@@ -294,9 +310,9 @@ def _check_lstsq(input: Tensor, b: Tensor, driver: str | None) -> None:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if driver is not None and driver not in _DRIVERS:
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if input.size(-2) != b.size(-1 if input.ndim - 1 == b.ndim else -2):
-        kind = "-1" if input.ndim - 1 == b.ndim else "-2"
-        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({kind})")
+    dim = -1 if _is_vector(input, b) else -2
+    if input.size(-2) != b.size(dim):
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({dim})")
 
 
 def linalg_tensorinv(input: Tensor, ind: int = 2) -> Tensor:

@@ -120,3 +120,73 @@ def test_arguments(name):
         assert error_difference(found.error, wanted.error) is None
     else:
         assert result_difference(mindtorch, torch, found.result, wanted.result) is None
+
+
+# -------------------- truth in other bytes than 1 --------------------
+
+BYTES = [0, 1, 2, 255, 128, 1]
+PAIRS = {
+    "eq": lambda T, x, y: x == y,
+    "ne": lambda T, x, y: x != y,
+    "lt": lambda T, x, y: x < y,
+    "le": lambda T, x, y: x <= y,
+    "gt": lambda T, x, y: x > y,
+    "ge": lambda T, x, y: x >= y,
+    "xor": lambda T, x, y: x ^ y,
+    "and": lambda T, x, y: x & y,
+    "or": lambda T, x, y: x | y,
+    "logical_xor": lambda T, x, y: x.logical_xor(y),
+    "logical_and": lambda T, x, y: x.logical_and(y),
+    "maximum": lambda T, x, y: T.maximum(x, y),
+    "add": lambda T, x, y: x + y,
+    "mul": lambda T, x, y: x * y,
+    "where": lambda T, x, y: T.where(x, y, ~y),
+    "masked_fill": lambda T, x, y: x.masked_fill(y, False),
+}
+OPERANDS = {
+    "each": lambda T, x: x,
+    "one": lambda T, x: x[3],
+    "one in a row": lambda T, x: x[3:4],
+    "repeated": lambda T, x: x[3:4].expand(6),
+    "ordinary": lambda T, x: T.tensor([True, False, True, True, False, True]),
+    "ordinary one": lambda T, x: T.tensor(True),
+}
+
+
+@pytest.mark.parametrize("left", OPERANDS)
+@pytest.mark.parametrize("name", PAIRS)
+def test_any_byte_but_0_is_true(name, left):
+    def results(T):
+        masks = T.tensor(BYTES, dtype=T.uint8).view(T.bool)
+        others = (OPERANDS[right](T, masks) for right in OPERANDS)
+        return [PAIRS[name](T, OPERANDS[left](T, masks), other).tolist() for other in others]
+
+    assert results(mindtorch) == results(torch)
+
+
+# -------------------- right-hand sides --------------------
+
+SYSTEMS = [
+    ((1, 3, 3), (3, 3)),
+    ((1, 3, 3), (2, 3)),
+    ((1, 3, 3), (1, 3)),
+    ((1, 2, 3), (2, 3)),
+    ((2, 3, 3), (3, 3)),
+    ((2, 3, 3), (2, 3)),
+    ((3, 3, 3), (3, 3)),
+    ((1, 1, 3, 3), (3, 3, 3)),
+    ((1, 2, 3, 3), (1, 3, 3)),
+    ((3, 3), (2,)),
+    ((1, 3, 3), (3,)),
+]
+
+
+@pytest.mark.parametrize(("matrix", "right"), SYSTEMS)
+def test_least_squares_of_a_vector_or_a_matrix(matrix, right):
+    numbers = np.random.default_rng(0).standard_normal((2, 27))
+    made = [numbers[place, : np.prod(shape)].reshape(shape) for place, shape in enumerate((matrix, right))]
+    found, wanted = (outcome(T.linalg.lstsq, [T.from_numpy(x) for x in made], {}) for T in (mindtorch, torch))
+    if wanted.error is not None or found.error is not None:
+        assert error_difference(found.error, wanted.error) is None
+    else:
+        assert result_difference(mindtorch, torch, found.result[0], wanted.result[0]) is None

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BOOL, INTEGRAL
-from mindtorch.backends.cpu.common.computing import Op, loops
+from mindtorch._core.promotion import BOOL, INTEGRAL, to_bool
+from mindtorch.backends.cpu.common.computing import Op, loops, loops_of_truth
 from mindtorch.backends.cpu.common.elementwise import binary, predicate, unary
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
     ONLY_INTEGRAL,
@@ -19,7 +19,7 @@ INTEGERS = (BOOL, *INTEGRAL)
 logical_not = predicate(np.logical_not)
 logical_and = predicate(np.logical_and, binary)
 logical_or = predicate(np.logical_or, binary)
-logical_xor = predicate(np.logical_xor, binary)
+logical_xor = binary(Op(loops_of_truth(np.logical_xor), result_dtype=to_bool))
 
 
 def _bitwise(function: Any, name: str, factory: Any = binary) -> Any:
@@ -29,4 +29,9 @@ def _bitwise(function: Any, name: str, factory: Any = binary) -> Any:
 bitwise_not = _bitwise(np.bitwise_not, "bitwise_not", unary)
 bitwise_and = _bitwise(np.bitwise_and, "bitwise_and")
 bitwise_or = _bitwise(np.bitwise_or, "bitwise_or")
-bitwise_xor = _bitwise(np.bitwise_xor, "bitwise_xor")
+bitwise_xor = binary(
+    Op(
+        loops_of_truth(np.bitwise_xor, INTEGERS),
+        unsupported=not_implemented("bitwise_xor_cpu", *ONLY_INTEGRAL),
+    )
+)

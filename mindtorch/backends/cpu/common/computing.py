@@ -35,6 +35,20 @@ def loops(function: Loop, supported: Iterable[NumpyDtype] = ALL) -> dict[NumpyDt
     return dict.fromkeys(supported, function)
 
 
+def loops_of_truth(function: Loop, supported: Iterable[NumpyDtype] = ALL) -> dict[NumpyDtype, Loop]:
+    """The same for a function that compares truth by bytes where NumPy repeats an operand.
+
+    Any byte but 0 is true, as in a mask that is a view of bytes. NumPy sees to that element by element only.
+    """
+
+    def of_bools(a: Array, b: Array, out: Array | None = None) -> Array:
+        if a.shape != b.shape or 0 in a.strides or 0 in b.strides:
+            a, b = a.view(np.uint8) != 0, b.view(np.uint8) != 0
+        return function(a, b) if out is None else function(a, b, out=out)
+
+    return loops(function, supported) | loops(of_bools, (BOOL,))
+
+
 @dataclass(frozen=True, slots=True)
 class Op:
     """How an elementwise op computes.

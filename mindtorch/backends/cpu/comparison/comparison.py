@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.promotion import BOOL, COMPLEX, to_bool
-from mindtorch.backends.cpu.common.computing import ALL, REAL_NUMBERS, Op, loops
+from mindtorch.backends.cpu.common.computing import ALL, REAL_NUMBERS, Op, loops_of_truth
 from mindtorch.backends.cpu.common.elementwise import binary, predicate
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
     not_implemented,
@@ -18,7 +18,7 @@ REAL = (BOOL, *REAL_NUMBERS)
 
 
 def _comparison(function: Any, name: str, supported: Any = ALL) -> Any:
-    return binary(Op(loops(function, supported), result_dtype=to_bool, unsupported=_no_order(name, supported)))
+    return binary(Op(loops_of_truth(function, supported), result_dtype=to_bool, unsupported=_no_order(name, supported)))
 
 
 def _no_order(name: str, supported: Any) -> dict[Any, Any]:
