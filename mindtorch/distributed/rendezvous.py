@@ -21,12 +21,8 @@ def rendezvous(url: str, rank: int, world_size: int, timeout: timedelta) -> tupl
 
     The store is None for processes that MPI has started and to which no address was given.
     """
+    rank, world_size = place_of(url, rank, world_size)
     parts = urlparse(url)
-    if parts.scheme not in ("env", "tcp", "file"):
-        raise RuntimeError(f"No rendezvous handler for {parts.scheme}://")
-    query = {key: int(values[-1]) for key, values in parse_qs(parts.query).items() if key in ("rank", "world_size")}
-    rank = _known(rank, "rank", query, parts.scheme)
-    world_size = _known(world_size, "world_size", query, parts.scheme)
     if parts.scheme == "file":
         store = FileStore(parts.path, world_size)
         store.set_timeout(timeout)
@@ -36,6 +32,15 @@ def rendezvous(url: str, rank: int, world_size: int, timeout: timedelta) -> tupl
             raise _lacking("tcp", "port number missing")
         return _served(parts.hostname or "", parts.port, rank, world_size, timeout), rank, world_size
     return _of_environment(rank, world_size, timeout), rank, world_size
+
+
+def place_of(url: str, rank: int, world_size: int) -> tuple[int, int]:
+    """Rank and number of processes: what is given, or else of the address, or for `env://` of the environment."""
+    parts = urlparse(url)
+    if parts.scheme not in ("env", "tcp", "file"):
+        raise RuntimeError(f"No rendezvous handler for {parts.scheme}://")
+    query = {key: int(values[-1]) for key, values in parse_qs(parts.query).items() if key in ("rank", "world_size")}
+    return _known(rank, "rank", query, parts.scheme), _known(world_size, "world_size", query, parts.scheme)
 
 
 def _of_environment(rank: int, world_size: int, timeout: timedelta) -> Store | None:

@@ -17,7 +17,7 @@ from mindtorch.distributed.engines.communicator import Communicator, EngineError
 from mindtorch.distributed.engines.joining import join, lost_ranks, note_ready
 from mindtorch.distributed.engines.local import LocalCommunicator
 from mindtorch.distributed.errors import DistBackendError, DistNetworkError
-from mindtorch.distributed.rendezvous import is_under_launcher, rendezvous
+from mindtorch.distributed.rendezvous import is_under_launcher, place_of, rendezvous
 from mindtorch.distributed.stores import HashStore, PrefixStore, Store
 from mindtorch.distributed.world import GroupMember, default_pg_timeout, world_state
 
@@ -81,6 +81,9 @@ def _meet(
 ) -> tuple[Store | None, Communicator]:
     """The store that the processes share, and their communicator: MPI's, whoever has started them."""
     if store is None:
+        rank, world_size = place_of(url, rank, world_size)
+        if world_size > 1 and not mpi.is_installed():  # before it waits for the others, which have no MPI either
+            raise RuntimeError(mpi.NOT_INSTALLED)
         store, rank, world_size = rendezvous(url, rank, world_size, timeout)
     elif world_size <= 0:
         raise AssertionError("world_size must be positive if using store")

