@@ -56,3 +56,13 @@ def test_long_logarithms_of_sums(shape, dtype):
     true = largest + np.log(np.cumsum(np.exp(numbers.real.astype(np.float64) - largest), 0))
     limit = max(4 * np.abs(wanted - true).max(), np.finfo(dtype).eps * true.max())
     assert np.abs(found - true).max() <= limit
+
+
+@pytest.mark.filterwarnings("error:.*encountered:RuntimeWarning", "ignore:.*degrees of freedom:UserWarning")
+@pytest.mark.parametrize("name", ["var_mean", "std_mean"])
+@pytest.mark.parametrize("numbers", [[], [float("nan"), 1.0], [float("inf"), 1.0], [3e38, 3e38, 3e38]], ids=str)
+def test_means_of_what_is_not_finite(name, numbers):
+    """NumPy has nothing to say about them."""
+    spread, mean = getattr(mindtorch, name)(mindtorch.tensor(numbers))
+    assert np.isfinite(mean.item()) == bool(np.isfinite(numbers).all() and numbers)
+    assert spread.item() == 0 if np.isfinite(mean.item()) else np.isnan(spread.item())

@@ -67,7 +67,7 @@ def _mean(op: str, input: Array, dim: Dims, keepdim: bool) -> Array:
     values, dims = as_computed(input, input.dtype), reduced_dims(dim, input.ndim)
     mean = quiet(average, values, dims)
     if mean.dtype is FLOAT and not is_all(np.isfinite(mean)):
-        mean = average(values.astype(DOUBLE), dims)
+        mean = quiet(average, values.astype(DOUBLE), dims)
     return store(mean if keepdim else mean.squeeze(dims), input.dtype, None)
 
 
