@@ -64,7 +64,7 @@ def _is_shown(name: str) -> bool:
 
 
 def _is_used(name: str, used: dict[tuple[str, str], tuple[int, int]]) -> bool:
-    return (name, "") in used
+    return any(place == name for place, _ in used)
 
 
 def _names_of_modules() -> set[str]:

@@ -134,7 +134,31 @@ def queries(T):
     yield of(T, "_dynamo.config").cache_size_limit
 
 
-CASES = [ordered_sets, weak_dictionaries, decorators, chunks, groups, names_only, schemas, queries]
+def data_pipes(T):
+    pipes = of(T, "utils.data.datapipes.iter")
+
+    def made(items=(1, 2, 3, 4, 5)):
+        return pipes.IterableWrapper(list(items))
+
+    yield list(made().batch(2)), list(made().batch(2, drop_last=True)), list(made().map(str)), list(made().filter(bool))
+    yield list(made().zip(made("ab"))), list(made().concat(made("ab"))), list(
+        pipes.Batcher(made(), 4, wrapper_class=set)
+    )
+    yield len(made()), len(made().batch(2)), len(made().batch(2, drop_last=True)), len(made().map(str)), repr(made())
+    yield len(made().zip(made("ab"))), len(made().concat(made("ab"))), type(next(iter(made().batch(2)))).__name__
+    for call in (
+        lambda: made().batch(0),
+        lambda: len(made().filter(bool)),
+        lambda: len(pipes.IterableWrapper(iter([1]))),
+    ):
+        with pytest.raises((AssertionError, TypeError)) as error:
+            call()
+        yield str(error.value)
+    loader = T.utils.data.DataLoader(made().map(float), batch_size=2)
+    yield [batch.tolist() for batch in loader]
+
+
+CASES = [data_pipes, ordered_sets, weak_dictionaries, decorators, chunks, groups, names_only, schemas, queries]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -51,6 +51,10 @@ class IterDataPipe(_Methods, IterableDataset[Item]):
     functions: ClassVar[dict[str, Callable[..., Any]]] = {}
 
 
+class DataChunk(list[Any]):
+    """A batch: a list."""
+
+
 class MapDataPipe(_Methods, Dataset[Item]):
     """A dataset whose items have keys."""
 
