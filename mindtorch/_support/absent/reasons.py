@@ -82,6 +82,7 @@ DECORATORS = frozenset((
     "torch._disable_dynamo", "torch._dynamo.decorators.disallow_in_graph", "torch._dynamo.decorators.nonstrict_trace",
     "torch._dynamo.eval_frame.optimize", "torch._inductor.lowering.register_lowering",
     "torch._jit_internal._copy_to_script_wrapper", "torch._library.triton.triton_op",
+    "torch.distributed.rpc.api._require_initialized",
     "torch.distributed.tensor.experimental._register_sharding.register_sharding",
     "torch.optim.optimizer._disable_dynamo_if_unsupported",
 ))  # fmt: skip
