@@ -186,7 +186,8 @@ def _defaults_by_keyword(
     """The call with everything that has a default as a keyword; what is hidden only if it differs from its default."""
     bound = parameters.bind(*args, **kwargs)
     bound.apply_defaults()
-    positional, keywords = [], {}
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
     for name, parameter in parameters.parameters.items():
         value = bound.arguments[name]
         if parameter.kind is parameter.VAR_POSITIONAL:
