@@ -11,6 +11,8 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.autocast import with_autocast
+from mindtorch.iterator.checks import check_result_dtype
+from mindtorch.iterator.shapes import check_inplace_shape
 from mindtorch.nn.activations import logsigmoid
 from mindtorch.nn.distances import pairwise_distance
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
@@ -39,8 +41,10 @@ def soft_margin_loss(
 ) -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    # In the input's dtype and shape: a target that needs others is refused.
-    return reduced((-input).mul_(target).exp().log1p(), number)
+    product = -input * target  # not in place: with one input for many targets, vmap would refuse that
+    check_inplace_shape(input, product.shape)  # the result has the input's shape and dtype
+    check_result_dtype(product.dtype.numpy, input.dtype.numpy)
+    return reduced(product.to(input.dtype).exp().log1p(), number)
 
 
 def multilabel_soft_margin_loss(

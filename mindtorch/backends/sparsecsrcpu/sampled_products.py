@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.layout import layout, sparse_csr, strided
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.common.checks import scalar_name
+from mindtorch.backends.cpu.common.numbers import checked_number
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 
@@ -20,12 +22,19 @@ def sampled_addmm(
     refusal = next(_refusals(input, mat1, mat2, input if out is None else out), None)
     if refusal is not None:
         raise RuntimeError(refusal)
+    factors = [checked_number(each, input.dtype) for each in (alpha, beta)]
+    result = input.with_values(quiet(_sampled_sum, input, mat1, mat2, *factors))
+    return result if out is None else out.become(result)
+
+
+def _sampled_sum(
+    input: CompressedArray, mat1: np.ndarray, mat2: np.ndarray, alpha: np.ndarray, beta: np.ndarray
+) -> np.ndarray:
     products = np.empty_like(input.values)
     for place, matrix in zip(np.ndindex(input.shape[:-2]), input.matrices()):
         rows, columns = matrix.places()
         products[place] = np.einsum("ki,ki->k", mat1[place][rows], mat2[place].T[columns])
-    result = input.with_values((input.values * beta + products * alpha).astype(input.dtype, copy=False))
-    return result if out is None else out.become(result)
+    return (input.values * beta + products * alpha).astype(input.dtype, copy=False)
 
 
 def _refusals(input: Any, mat1: Any, mat2: Any, result: Any) -> Iterator[str]:

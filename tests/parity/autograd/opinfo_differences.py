@@ -117,10 +117,6 @@ WEIGHTS_COMPARED = Cause(
     FREE,
     "two refusals: torch has no rule for the comparison of its weights, mindtorch does not look at batched " "values.",
 )
-OUTSIDE_OF_STORAGE = Cause(
-    FREE,
-    "two refusals of a view outside of its storage, in other words.",
-)
 
 # -------------------- mindtorch is wrong, or lacks something --------------------
 
@@ -168,7 +164,6 @@ TABLE = Table(
     Known("addbmm", "in_place", RESIZED, samples="1 3 4"),
     Known("addbmm", "second_gradient strides", ORDER_OF_TERMS),
     Known("angle", "second_gradient strides", VIEW_OR_NEW, dtypes="complex128"),
-    Known("as_strided_partial_views", "batched", OUTSIDE_OF_STORAGE, samples="2"),
     Known("as_strided_scatter", "gradient", WRITTEN_OVER),
     Known("as_strided_scatter", "second_gradient", WRITTEN_OVER),
     Known("as_strided_scatter", "tangent_of_gradient", WRITTEN_OVER),

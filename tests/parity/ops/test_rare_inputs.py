@@ -1,5 +1,7 @@
 """Calls that a generator of rare inputs found to differ: each table stands for a class."""
 
+import warnings
+
 import mpmath
 import numpy as np
 import pytest
@@ -190,3 +192,98 @@ def test_least_squares_of_a_vector_or_a_matrix(matrix, right):
         assert error_difference(found.error, wanted.error) is None
     else:
         assert result_difference(mindtorch, torch, found.result[0], wanted.result[0]) is None
+
+
+# -------------------- warnings of NumPy --------------------
+
+
+def outcome_difference(found, wanted, **options):
+    if found.error is not None or wanted.error is not None:
+        return error_difference(found.error, wanted.error)
+    return result_difference(mindtorch, torch, found.result, wanted.result, **options)
+
+
+def csr_product(T, dtype, **factors):
+    ones = T.ones(2, 2, dtype=dtype)
+    return T.sparse.sampled_addmm(T.eye(2, dtype=dtype).to_sparse_csr(), ones, ones, **factors).to_dense()
+
+
+FAR_OUT = {
+    "histogramdd, equal edges": lambda T: T.histogramdd(
+        T.ones(2, 2), [T.tensor([3.0, 3.0]), T.tensor([0.0, 5.0])], density=True
+    ),
+    "histogramdd, unordered edges": lambda T: T.histogramdd(
+        T.ones(2, 2), [T.tensor([3.0, 1.0, 2.0]), T.tensor([0.0, 5.0])], density=True
+    ),
+    "histogram": lambda T: T.histogram(T.tensor([1.0, 3e38, -3e38]), 4),
+    "linspace": lambda T: T.linspace(-3e38, 3e38, 5),
+    "pinverse": lambda T: T.pinverse(T.full((2, 2), 3e38)),
+    "pinverse, complex": lambda T: T.pinverse(T.full((2, 2), 3e38).to(T.complex64)),
+    "pinv, Hermitian": lambda T: T.linalg.pinv(T.full((2, 2), 3e38).to(T.complex64), hermitian=True),
+    "sampled_addmm, beta": lambda T: csr_product(T, T.float32, beta=1e300),
+    "sampled_addmm, alpha": lambda T: csr_product(T, T.float32, alpha=1e300),
+    "sampled_addmm, complex": lambda T: csr_product(T, T.complex64, beta=1e300),
+    "sampled_addmm, double": lambda T: csr_product(T, T.float64, beta=1e300, alpha=1e300),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR")
+@pytest.mark.parametrize("name", FAR_OUT)
+def test_overflow_warns_of_nothing(name):
+    wanted = outcome(FAR_OUT[name], (torch,), {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = outcome(FAR_OUT[name], (mindtorch,), {})
+    assert outcome_difference(found, wanted) is None
+
+
+BEYOND_A_DTYPE = {
+    "log_normal_": lambda T, x: x.log_normal_(0, 1e300),
+    "log_normal_, mean": lambda T, x: x.log_normal_(1e300, 1),
+    "log_normal_, largest": lambda T, x: x.log_normal_(0, 1.7e308),
+    "normal_": lambda T, x: x.normal_(0, 1.7e308),
+    "cauchy_": lambda T, x: x.cauchy_(0, 1.7e308),
+    "exponential_": lambda T, x: x.exponential_(1e-300),
+    "svdvals": lambda T, x: T.linalg.svdvals((x[:4].float().reshape(2, 2) + 3e38).to(T.complex64)),
+    "eigvalsh": lambda T, x: T.linalg.eigvalsh((x[:4].float().reshape(2, 2) + 3e38).to(T.complex64)),
+    "eigvals": lambda T, x: T.linalg.eigvals(x[:4].float().reshape(2, 2) + 2e38),
+    "matrix_exp": lambda T, x: T.matrix_exp(x.reshape(10, 10).fill_(6e4)),
+    "matrix_exp, in part": lambda T, x: T.matrix_exp(x[:4].reshape(2, 2).fill_(8)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("name", BEYOND_A_DTYPE)
+def test_numbers_beyond_a_dtype_warn_of_nothing(name, dtype):
+    """Which numbers these are depends on the generator, or on the order of a computation."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        BEYOND_A_DTYPE[name](mindtorch, mindtorch.zeros(100, dtype=getattr(mindtorch, dtype)))
+
+
+# -------------------- wide unsigned integers --------------------
+
+LEAVING_INTEGERS = (
+    "floor ceil round trunc fix floor_ ceil_ round_ trunc_ fix_ signbit isnan isinf isfinite isposinf isneginf "
+    "nan_to_num nan_to_num_"
+).split()
+
+
+def of_unsigned(T, name, values, dtype, step, out=None):
+    tensor = T.tensor(values, dtype=getattr(T, dtype))[::step]
+    if out is None:
+        return getattr(T, name)(tensor) if hasattr(T, name) else getattr(tensor, name)()
+    return getattr(T, name)(tensor, out=T.empty(0, dtype=getattr(T, out)))
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("name", LEAVING_INTEGERS)
+def test_wide_unsigned_integers(name, dtype):
+    outs = (None,) if name.endswith("_") or name in ("isnan", "isinf", "isfinite", "fix") else (None, dtype, "bool")
+    for values in ([], [1, 7, 0, 2 ** (8 * np.dtype(dtype).itemsize) - 1], [[3, 4], [5, 6]]):
+        for step in (1, 2):
+            for out in outs:
+                args = (name, values, dtype, step, out)
+                wanted, found = outcome(of_unsigned, (torch, *args), {}), outcome(of_unsigned, (mindtorch, *args), {})
+                # torch's isinf of integers keeps the stride of a dimension of one element, in any dtype.
+                assert outcome_difference(found, wanted, strides=name != "isinf") is None, args

@@ -15,7 +15,7 @@ from mindtorch._core.fast_path import FAST_PATH_FAILED, KINDS, Kind
 from mindtorch._core.promotion import FLOAT, to_bool
 from mindtorch._support.float_errors import run_quietly
 from mindtorch._support.numpy_functions import copyto, may_share_memory
-from mindtorch.backends.cpu.common.computing import Loop, Op, compute, loops
+from mindtorch.backends.cpu.common.computing import ALL, Loop, Op, compute, loops
 from mindtorch.backends.cpu.compiled.choice import decide, is_undecided
 from mindtorch.iterator import BLOCK
 from mindtorch.iterator.constants import CONSTANTS
@@ -236,9 +236,9 @@ def _is_alike_or_single(operand: Array, out: Array) -> bool:
     return operand is not out and (not operand.ndim or operand.shape == out.shape) and _is_apart(operand, out)
 
 
-def predicate(function: Any, factory: Any = unary) -> Any:
+def predicate(function: Any, factory: Any = unary, supported: Any = ALL) -> Any:
     """The kernel of a function of elements that is true or false, with `binary` as the factory of pairs."""
-    return factory(Op(loops(function), result_dtype=to_bool))
+    return factory(Op(loops(function, supported), result_dtype=to_bool))
 
 
 def is_plain(array: Array) -> bool:

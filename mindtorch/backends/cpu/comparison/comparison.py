@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BOOL, COMPLEX, to_bool
+from mindtorch._core.promotion import BOOL, COMPLEX, UNSIGNED, to_bool
 from mindtorch.backends.cpu.common.computing import ALL, REAL_NUMBERS, Op, loops_of_truth
 from mindtorch.backends.cpu.common.elementwise import binary, predicate
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
@@ -33,6 +33,6 @@ gt = _comparison(np.greater, "gt", REAL)
 ge = _comparison(np.greater_equal, "ge", REAL)
 
 
-isnan = predicate(np.isnan)
-isinf = predicate(np.isinf)
+isnan = predicate(np.isnan, supported=(*ALL, *UNSIGNED))
+isinf = predicate(np.isinf, supported=(*ALL, *UNSIGNED))
 isfinite = predicate(np.isfinite)

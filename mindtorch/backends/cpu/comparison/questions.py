@@ -9,6 +9,7 @@ from mindtorch._core.promotion import (
     BOOL,
     COMPLEX,
     INTEGRAL,
+    UNSIGNED,
     to_bool,
 )
 from mindtorch.backends.cpu.common import parts
@@ -46,7 +47,7 @@ def _question(name: str, of_floats: Any, of_integers: Any, no_complex: Any) -> A
     """A kernel whose result, and whose `out`, is bool."""
     answer = unary(
         Op(
-            loops(of_integers, INTEGRAL_OR_BOOL) | loops(of_floats, FLOATS),
+            loops(of_integers, (*INTEGRAL_OR_BOOL, *UNSIGNED)) | loops(of_floats, FLOATS),
             result_dtype=to_bool,
             unsupported=no_complex,
         )

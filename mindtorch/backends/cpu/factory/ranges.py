@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core import aligned, geometry
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.common.casting import cast
 from mindtorch.backends.cpu.common.fused import fused_multiply_add
 from mindtorch.backends.cpu.common.numbers import checked_number
@@ -74,11 +75,11 @@ def linspace_values(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:
     work = np.dtype(np.float64) if dtype.kind in "iu" else dtype
     index = np.arange(steps).astype(np.float64 if work.kind == "c" else work)
     low, high = work.type(first), work.type(last)
-    step = (high - low) / index.dtype.type(steps - 1)
+    step = quiet(np.subtract, high, low) / index.dtype.type(steps - 1)
     half = steps // 2
     values = np.empty(steps, work)
-    values[:half] = _line(index[:half], step, low)
-    values[half:] = _line(index[::-1][half:], -step, high)
+    values[:half] = quiet(_line, index[:half], step, low)
+    values[half:] = quiet(_line, index[::-1][half:], -step, high)
     return np.trunc(values) if dtype.kind in "iu" else values
 
 

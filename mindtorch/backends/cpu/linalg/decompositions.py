@@ -435,9 +435,9 @@ def svd(A, full_matrices=False, compute_uv=True, driver=None, out=None):
             "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
         )
     if not compute_uv:
-        values = np.linalg.svd(widen(A), compute_uv=False).astype(real_of(A.dtype), copy=False)
+        values = quiet(np.linalg.svd, widen(A), compute_uv=False).astype(real_of(A.dtype), copy=False)
         return _delivered((np.empty(0, A.dtype), np.ascontiguousarray(values), np.empty(0, A.dtype)), out)
-    u, values, vh = np.linalg.svd(widen(A), full_matrices)  # of 16-bit floats, there are only empty ones
+    u, values, vh = quiet(np.linalg.svd, widen(A), full_matrices)  # of 16-bit floats, there are only empty ones
     if A.itemsize == 2:
         u, values, vh = (each.astype(A.dtype) for each in (u, values, vh))
     return _delivered((columns_of(u), np.ascontiguousarray(values), columns_of(vh)), out)
@@ -454,9 +454,9 @@ def eigh(A, UPLO="L", compute_v=True, out=None):
         return _delivered((values, np.empty(A.shape if compute_v else 0, A.dtype)), out)
     try:
         if not compute_v:
-            values = np.linalg.eigvalsh(A, UPLO.upper())
+            values = quiet(np.linalg.eigvalsh, A, UPLO.upper())
             return _delivered((np.ascontiguousarray(values), np.empty(0, A.dtype)), out)
-        values, vectors = np.linalg.eigh(A, UPLO.upper())
+        values, vectors = quiet(np.linalg.eigh, A, UPLO.upper())
     except np.linalg.LinAlgError:
         raise no_eigenvalues(A) from None
     return _delivered((np.ascontiguousarray(values), columns_of(vectors)), out)
@@ -476,7 +476,7 @@ def _eigen(op: str, function: Callable[..., Any], input: Array) -> Sequence[Arra
         raise not_implemented("linalg_eig_out_cpu", input)
     if not is_all(np.isfinite(input)):
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
-    return [each.astype(complex_of(input.dtype), copy=False) for each in function(input)]
+    return [each.astype(complex_of(input.dtype), copy=False) for each in quiet(function, input)]
 
 
 # -------------------- exponentials --------------------
@@ -492,7 +492,7 @@ def matrix_exp(input):
             f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {scalar_name(input)}"
         )
     wide = input.astype(np.complex128 if input.dtype.kind == "c" else np.float64)
-    return np.ascontiguousarray(quiet(_exponential, wide).astype(input.dtype))
+    return np.ascontiguousarray(quiet(quiet(_exponential, wide).astype, input.dtype))
 
 
 def _exponential(matrix: Array) -> Array:

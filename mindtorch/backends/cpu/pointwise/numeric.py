@@ -15,6 +15,7 @@ from mindtorch._core.promotion import (
     FLOATING,
     HALF,
     INT32,
+    UNSIGNED,
     common_dtype,
     first,
     int_to_float,
@@ -64,7 +65,7 @@ copysign = binary(
         unsupported=not_implemented("copysign_cpu", *COMPLEX),
     )
 )
-_COPY = Op(loops(arithmetic.copy, INTEGRAL_OR_BOOL))
+_COPY = Op(loops(arithmetic.copy, (*INTEGRAL_OR_BOOL, *UNSIGNED)))
 _NAN_TO_NUM = Op(compiled("nan_to_num", loops(parts.nan_to_num, (*FLOATS, *COMPLEX))))
 
 

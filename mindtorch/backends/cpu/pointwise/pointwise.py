@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BOOL, COMPLEX, INTEGRAL, int_to_float, real_of
+from mindtorch._core.promotion import BOOL, COMPLEX, INTEGRAL, UNSIGNED, int_to_float, real_of
 from mindtorch.backends.cpu.common import activations, arithmetic
 from mindtorch.backends.cpu.common.casting import row_major
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
@@ -23,7 +23,7 @@ REAL = (BOOL, *REAL_NUMBERS)
 
 
 # -------------------- signs and parts --------------------
-_UNCHANGED = loops(arithmetic.copy, INTEGRAL)
+_UNCHANGED = loops(arithmetic.copy, (*INTEGRAL, *UNSIGNED))
 _angle = unary(
     Op(
         loops(arithmetic.angle, FLOATS) | loops(arithmetic.angle_of_complex, COMPLEX),

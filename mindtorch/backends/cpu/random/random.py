@@ -14,6 +14,7 @@ from mindtorch import iterator
 from mindtorch._core import geometry
 from mindtorch._core.dtype import bfloat16, float16, float32, float64
 from mindtorch._core.generator import Generator, Window, default_generator
+from mindtorch._support.float_errors import quiet
 from mindtorch._support.lazy import lazy
 from mindtorch._support.numpy_functions import broadcast_to, copyto, is_all
 from mindtorch.backends.cpu.common.casting import cast
@@ -125,7 +126,7 @@ def normal(input, mean=0.0, std=1.0, generator=None):
         numbers = np.array(_standard_normal(source, input.size))
         return _write(input, numbers + mean if std == 1 else fused_multiply_add(numbers, std, mean))
     if input.size <= _FEW and input.dtype == _SINGLE:
-        return _normal_from_window(source, input, mean, std)
+        return quiet(_normal_from_window, source, input, mean, std)
     return _normal_in_blocks(source, input, mean, std)
 
 
@@ -394,11 +395,11 @@ def _fill_order(input: Array) -> Any:
 def _fill(input: Array, draw: Callable[[int], Array]) -> Array:
     """Fills `input`, in the order of its memory, with what `draw(count)` gives, in portions that fit in the cache."""
     if input.size <= _CHUNK:
-        return _write(input, draw(input.size))
+        return _write(input, quiet(draw, input.size))
     target = input.reshape(-1) if input.flags.c_contiguous else np.empty(input.size, input.dtype)
     for start in range(0, input.size, _CHUNK):
         portion = target[start : start + _CHUNK]
-        portion[...] = cast(draw(portion.size), input.dtype)
+        portion[...] = cast(quiet(draw, portion.size), input.dtype)
     return input if input.flags.c_contiguous else _write(input, target)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.common.checks import scalar_name
 from mindtorch.backends.cpu.reduction.histograms import check_edges
 
@@ -38,7 +39,7 @@ def histogram_of_points(
     flat = np.ravel_multi_index(tuple(each[inside] for each in cells), shape)
     weights = None if weight is None else weight.reshape(-1)[inside]
     counts = np.bincount(flat, weights, int(np.prod(shape))).astype(input.dtype).reshape(shape)
-    return _density(counts, bins) if density else counts
+    return quiet(_density, counts, bins) if density else counts
 
 
 def _density(counts: Array, bins: Sequence[Array]) -> Array:
