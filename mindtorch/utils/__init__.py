@@ -10,11 +10,11 @@ from mindtorch.utils.swapping import swap_tensors
 
 __all__ = [
     "_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "flop_counter", "graph", "hooks",
-    "model_zoo", "serialization", "swap_tensors", "tensorboard",
+    "model_zoo", "serialization", "swap_tensors", "tensorboard", "weak",
 ]  # fmt: skip
 
 # Modules that few programs use.
-_LAZY_MODULES = ("benchmark", "dlpack", "flop_counter", "model_zoo", "serialization", "tensorboard")
+_LAZY_MODULES = ("benchmark", "dlpack", "flop_counter", "model_zoo", "serialization", "tensorboard", "weak")
 
 if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would take every other name, too
     from mindtorch.utils import benchmark as benchmark
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.utils import model_zoo as model_zoo
     from mindtorch.utils import serialization as serialization
     from mindtorch.utils import tensorboard as tensorboard
+    from mindtorch.utils import weak as weak
 else:
 
     _rest = names_from("mindtorch.utils", {})

@@ -381,13 +381,10 @@ def pretty_targets():
 
 
 def tables():
-    pytest = __import__("pytest")
-    tabulate = __import__("tabulate")
-
     def f(x, y):
         return (x + y).relu() * 2
 
-    torch.fx.symbolic_trace(f).graph.print_tabular()
+    refused(torch.fx.symbolic_trace(f).graph.print_tabular)  # where tabulate is not installed; a table elsewhere
 
 
 def special_values_in_code():
