@@ -415,7 +415,7 @@ def smooth_l1_loss(
     input, target = _broadcast(input, target)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    return ops.smooth_l1_loss(input, target, number, beta)
+    return ops.smooth_l1_loss(input, target, number, beta) if beta else ops.l1_loss(input, target, number)
 
 
 def _broadcast(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:

@@ -124,7 +124,8 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     if running_mean is None and (result := _unseen_instance_norm(input, weight, bias, eps)) is not None:
         return result.view(input.shape)
     weights = [None if each is None else each.repeat(batch) for each in (weight, bias)]
-    statistics = [None if each is None else each.repeat(batch) for each in (running_mean, running_var)]
+    dtype = input.dtype if weight is None else weight.dtype  # that of the statistics, whatever they have
+    statistics = [None if each is None else each.to(dtype).repeat(batch) for each in (running_mean, running_var)]
     images = input.contiguous().reshape(1, batch * channels, *input.shape[2:])
     result = ops.batch_norm(images, *weights, *statistics, use_input_stats, momentum, eps, False)
     for own, repeated in zip((running_mean, running_var), statistics):

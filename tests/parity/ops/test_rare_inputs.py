@@ -287,3 +287,76 @@ def test_wide_unsigned_integers(name, dtype):
                 wanted, found = outcome(of_unsigned, (torch, *args), {}), outcome(of_unsigned, (mindtorch, *args), {})
                 # torch's isinf of integers keeps the stride of a dimension of one element, in any dtype.
                 assert outcome_difference(found, wanted, strides=name != "isinf") is None, args
+
+
+# -------------------- sums of weighted pixels --------------------
+
+SIZES = {"smaller": [3, 4], "larger": [12, 16], "uneven": [4, 5], "equal": [6, 8]}
+SCALES = [(None, None), (0.5, 0.5), (2.0, 2.0), (0.7, 0.6)]
+
+
+def smoothed(T, pixel, size, scales, align):
+    image = T.arange(48.0).reshape(1, 1, 6, 8)
+    image[0, 0, 2, 3] = image[0, 0, 5, 7] = pixel
+    return T.ops.aten._upsample_bilinear2d_aa(image, size, align, *scales)
+
+
+def smoothed_backward(T, pixel, size, scales, align):
+    grad = T.arange(float(size[0] * size[1])).reshape(1, 1, *size)
+    grad[0, 0, 1, 2] = grad[0, 0, -1, -1] = pixel
+    return T.ops.aten._upsample_bilinear2d_aa_backward(grad, size, [1, 1, 6, 8], align, *scales)
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("pixel", [float("inf"), float("nan"), 100.0])
+def test_antialiased_images_beyond_numbers(pixel, size):
+    for scales in SCALES:
+        if scales[0] is not None and (size[0] / scales[0] > 6 or size[1] / scales[1] > 8):
+            continue  # torch reads beyond the image
+        for align in (False, True):
+            args = (pixel, size, scales, align)
+            found, wanted = outcome(smoothed, (mindtorch, *args), {}), outcome(smoothed, (torch, *args), {})
+            assert outcome_difference(found, wanted) is None, args
+            found = outcome(smoothed_backward, (mindtorch, *args), {})
+            wanted = outcome(smoothed_backward, (torch, *args), {})
+            assert outcome_difference(found, wanted) is None, args
+
+
+# -------------------- what is refused, and what is not --------------------
+
+TAKEN_OR_REFUSED = {
+    "smooth_l1_loss, a mask": lambda T: T.nn.functional.smooth_l1_loss(T.ones(2), T.ones(2).bool(), beta=0),
+    "smooth_l1_loss, masks": lambda T: T.nn.functional.smooth_l1_loss(T.ones(2).bool(), T.ones(2).bool(), beta=0),
+    "smooth_l1_loss, integers": lambda T: T.nn.functional.smooth_l1_loss(
+        T.arange(3), T.zeros(3).int(), beta=0, reduction="sum"
+    ),
+    "smooth_l1_loss": lambda T: T.nn.functional.smooth_l1_loss(T.arange(3.0), T.ones(3), beta=0),
+    "index_add": lambda T: T.tensor(1.0).index_add(0, T.tensor(0), T.tensor(2.0)),
+    "index_add, beyond": lambda T: T.tensor(1.0).index_add(0, T.tensor(5), T.tensor(2.0)),
+    "index_add, beyond, with a dimension": lambda T: T.tensor(1.0).index_add(0, T.tensor([5]), T.tensor(2.0)),
+    "index_add_, negative": lambda T: T.tensor(1.0).index_add_(0, T.tensor(-1), T.tensor(2.0)),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN_OR_REFUSED)
+def test_taken_or_refused(name):
+    call = TAKEN_OR_REFUSED[name]
+    assert outcome_difference(outcome(call, (mindtorch,), {}), outcome(call, (torch,), {})) is None
+
+
+def instance_norm(T, dtype, statistics, weights, use_input_stats):
+    images = T.arange(24.0).reshape(2, 2, 6).to(getattr(T, dtype))
+    mean, var = T.full((2,), 3).to(getattr(T, statistics)), T.full((2,), 5).to(getattr(T, statistics))
+    weight = None if weights is None else T.full((2,), 2, dtype=getattr(T, weights))
+    result = T.nn.functional.instance_norm(images, mean, var, weight, weight, use_input_stats)
+    return result, mean, var
+
+
+@pytest.mark.parametrize("statistics", ["bool", "uint16", "int32", "float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_running_statistics_of_any_dtype(dtype, statistics):
+    for weights in (None, "float16", "float32", "float64"):
+        for use_input_stats in (False, True):
+            args = (dtype, statistics, weights, use_input_stats)
+            found, wanted = outcome(instance_norm, (mindtorch, *args), {}), outcome(instance_norm, (torch, *args), {})
+            assert outcome_difference(found, wanted) is None, args

@@ -170,6 +170,8 @@ def index_add(input, dim, index, source, alpha=1, out=None):
         source = quiet(np.multiply, source, checked_number(alpha, source.dtype))
     target = contiguous_target(input, out, index, source)
     if not input.ndim:
+        if not is_within(index, 0, 1):
+            raise IndexError("index out of range in self")
         np.add(target, source.reshape(()), out=target)
         return target
     check_range(index, dim, input.shape[dim])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,21 @@ scipy_sparse = lazy("scipy.sparse")
 
 
 class Taps(NamedTuple):
-    """For each place of the output the indices of the elements that it is made of, and, unless it is one, weights."""
+    """For each place of the output the indices of the elements that it is made of, and, unless it is one, weights.
+
+    `counts`, unless all columns count for all places: what is beyond is no element, not even one with the weight 0, of
+    which an infinity would make a nan.
+    """
 
     indices: np.ndarray
     weights: np.ndarray | None
+    counts: np.ndarray | None = None
+
+    def rows_of(self, column: int) -> Any:
+        """The places for which a column counts."""
+        if self.counts is None or self.counts.min() > column:
+            return slice(None)
+        return np.flatnonzero(self.counts > column)
 
 
 class Side(NamedTuple):
@@ -77,7 +88,7 @@ def _one_element(side: Side, places: np.ndarray) -> Taps:
 def linear(side: Side, dtype: np.dtype) -> Taps:
     """The two neighbours, the nearer one weighted more."""
     if side.size == side.out:
-        return Taps(np.arange(side.out)[:, None], None)
+        return unchanged(side)
     centres = np.maximum(side.centres(dtype), 0)
     low = np.minimum(centres.astype(np.int64), side.size - 1)
     high = np.minimum(low + 1, side.size - 1)
@@ -141,7 +152,12 @@ def _antialiased(side: Side, dtype: np.dtype, filter: Callable[[np.ndarray], np.
     weights = np.where(indices < last[:, None], weights, 0)
     total = weights.sum(1, keepdims=True)
     weights = np.divide(weights, total, out=weights, where=total != 0)
-    return Taps(np.minimum(indices, side.size - 1), weights.astype(dtype))
+    return Taps(np.minimum(indices, side.size - 1), weights.astype(dtype), np.maximum(last - first, 0))
+
+
+def unchanged(side: Side) -> Taps:
+    """A dimension that keeps its size is left as it is, whatever its scale; an antialiased one forwards only."""
+    return Taps(np.arange(side.out)[:, None], None)
 
 
 # -------------------- applying them --------------------
@@ -170,8 +186,10 @@ def _gather(x: np.ndarray, axis: int, taps: Taps) -> np.ndarray:
         return x.take(taps.indices[:, 0], axis)
     after = (1,) * (x.ndim - axis - 1)
     total = np.zeros((*x.shape[:axis], len(taps.indices), *x.shape[axis + 1 :]), x.dtype)
-    for indices, weights in zip(taps.indices.T, taps.weights.T):
-        total += x.take(indices, axis) * weights.reshape(-1, *after).astype(x.dtype)
+    for column, (indices, weights) in enumerate(zip(taps.indices.T, taps.weights.T)):
+        rows = taps.rows_of(column)
+        product = x.take(indices[rows], axis) * weights[rows].reshape(-1, *after).astype(x.dtype)
+        total[(slice(None),) * axis + (rows,)] += product
     return total
 
 
@@ -185,8 +203,12 @@ def _scatter(grad: np.ndarray, axis: int, taps: Taps, size: int) -> np.ndarray:
     """Every element of grad, weighted, added to the elements that it was made of: a product with a sparse matrix."""
     places, count = taps.indices.shape
     weights = np.ones(taps.indices.shape, grad.dtype) if taps.weights is None else taps.weights.astype(grad.dtype)
-    starts = np.arange(0, places * count + 1, count)
-    matrix = scipy_sparse.csc_array((weights.ravel(), taps.indices.ravel(), starts), shape=(size, places))
+    if taps.counts is None:
+        entries, starts = (weights.ravel(), taps.indices.ravel()), np.arange(0, places * count + 1, count)
+    else:
+        is_used = np.arange(count) < taps.counts[:, None]
+        entries, starts = (weights[is_used], taps.indices[is_used]), np.append(0, taps.counts.cumsum())
+    matrix = scipy_sparse.csc_array((*entries, starts), shape=(size, places))
     moved = moveaxis(grad, axis, 0)
     result = matrix @ moved.reshape(places, -1)
     return moveaxis(result.reshape(size, *moved.shape[1:]), 0, axis)

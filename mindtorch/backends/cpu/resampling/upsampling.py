@@ -52,6 +52,8 @@ class _Resizing:
             raise checks.not_implemented(self.image_name if len(sides) == 2 else self.name, input)
         x = _computed(input)
         taps = resampling.taps_of(self.kind, sides, x.dtype)
+        if self.kind in _WIDE_ONLY:
+            taps = [resampling.unchanged(each) if each.size == each.out else tap for each, tap in zip(sides, taps)]
         if not (self.kind is resampling.linear and len(sides) == 2):
             taps = [_rounded(each, input.dtype) for each in taps]
         result = quiet(resampling.gather_all, x, taps)
