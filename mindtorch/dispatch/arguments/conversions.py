@@ -317,10 +317,18 @@ def _explained(error: Exception, function: Callable, args: tuple, kwargs: dict) 
 
 
 def _refusal_of(function: Callable, entries: list[OpEntry], args: tuple, kwargs: dict) -> TypeError | None:
+    if is_method(function) and args and not isinstance(args[0], Tensor):
+        return _no_method_of(entries[0], args[0])
     old_calls: Iterable[Any] = getattr(function, "old_calls", ())
     has_hidden = any(not form.since for form in old_calls)
     given, keywords = as_given(function, args, kwargs)
     return refusal(_in_python(entries), given, keywords, is_method(function), has_hidden)
+
+
+def _no_method_of(entry: OpEntry, given: Any) -> TypeError:
+    """A method that was called as a function of the class, `Tensor.exp([1])`, with something else than a tensor."""
+    kind = type(given).__name__
+    return TypeError(f"descriptor '{entry.base}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
 
 
 def _entries_of(overloads: Iterable[Callable]) -> list[OpEntry]:

@@ -360,3 +360,32 @@ def test_running_statistics_of_any_dtype(dtype, statistics):
             args = (dtype, statistics, weights, use_input_stats)
             found, wanted = outcome(instance_norm, (mindtorch, *args), {}), outcome(instance_norm, (torch, *args), {})
             assert outcome_difference(found, wanted) is None, args
+
+
+UNBOUND = {
+    "exp": (),
+    "add": (2,),
+    "add_": (2,),
+    "sum": (),
+    "mean": (),
+    "max": (),
+    "clamp": (0,),
+    "view": (1,),
+    "reshape": (1,),
+    "t": (),
+    "clone": (),
+    "matmul": (2,),
+    "zero_": (),
+    "contiguous": (),
+    "detach": (),
+}
+
+
+@pytest.mark.parametrize("name", UNBOUND)
+def test_methods_of_what_is_no_tensor(name):
+    for given in ([1], "text", {}, object()):
+        with pytest.raises(TypeError) as wanted:
+            getattr(torch.Tensor, name)(given, *UNBOUND[name])
+        with pytest.raises(TypeError) as found:
+            getattr(mindtorch.Tensor, name)(given, *UNBOUND[name])
+        assert str(found.value) == str(wanted.value)
