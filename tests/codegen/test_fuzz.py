@@ -17,7 +17,7 @@ import pytest
 
 from codegen import load as loading
 from codegen.diff.compare import compare
-from codegen.diff.report import Verdict
+from codegen.diff.report import Report, Verdict, worst
 from codegen.diff.state import state_of
 from codegen.emit import emit_all
 from codegen.errors import CODES, InvalidInput, Problems
@@ -159,7 +159,7 @@ def check_diagnostics(error: InvalidInput, texts: dict[str, str]) -> None:
 def check_verdict(base: Model, head: Model) -> None:
     """What the diff says of an op agrees with what a plain comparison of the two models says."""
     report = compare(state_of("base", base), state_of("head", head), date(2026, 1, 1))
-    verdicts = {change.op: change.verdict for change in report.changes}
+    verdicts = verdicts_of(report)
     renamed = {finding.old.text for change in report.changes for finding in change.findings if finding.old}
     for name in base.ops.keys() - head.ops.keys():
         assert verdicts.get(name) is Verdict.breaking or name in renamed, f"{name} is gone: {verdicts.get(name)}"
@@ -169,6 +169,15 @@ def check_verdict(base: Model, head: Model) -> None:
         elif str(base.ops[name].schema) != str(head.ops[name].schema):
             assert name in verdicts, f"the schema of {name} has changed"
     assert report.exit_code() == {Verdict.breaking: 1, Verdict.forward_only: 2}.get(report.verdict, 0)
+
+
+def verdicts_of(report: Report) -> dict[str, Verdict]:
+    """Those of all ops that are named, also as variants for which a finding is the same."""
+    verdicts = {change.op: change.verdict for change in report.changes}
+    for finding in (each for change in report.changes for each in change.findings):
+        for variant in re.findall(r"`([^`]+)`", finding.message.partition("; the same for ")[2]):
+            verdicts[variant] = worst([finding.verdict, verdicts.get(variant, finding.verdict)])
+    return verdicts
 
 
 def is_same(name: str, base: Model, head: Model) -> bool:

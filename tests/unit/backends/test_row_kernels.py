@@ -203,8 +203,18 @@ OUTPUTS = {  # what may have been the result of going forward
 
 def assert_all_near(name, found, expected, operands, length):
     assert len(found) == len(expected)
+    rows = ~depends_on_order(operands[0]) if name == "prod" else ...
     for each, wanted in zip(found, expected):
-        assert_near(each, np.asarray(wanted), operands, length, 100 if name in MODERATE else 1)
+        compared = [each[rows], np.asarray(wanted)[rows], [operands[0][rows], *operands[1:]]]
+        assert_near(*compared, length, 100 if name in MODERATE else 1)
+
+
+def depends_on_order(rows):
+    """Of which rows the product can both overflow and vanish on the way, by the order in which it is computed."""
+    with np.errstate(all="ignore"):
+        size = np.abs(rows)
+        largest, least = np.fmax(size, 1).prod(-1), np.fmin(size, 1).prod(-1)
+    return np.isinf(largest) & (least < np.finfo(rows.dtype).tiny)
 
 
 def assert_near(found, expected, operands, length, products=1):
