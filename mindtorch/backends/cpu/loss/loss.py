@@ -304,6 +304,9 @@ def _smooth_l1(
     if beta and _are_alike(input, target):
         losses = _DISTANCES[input.dtype](input, target, beta)
         return _finish(losses, reduction, losses, out)
+    if beta and input.dtype is target.dtype and input.dtype in FLOATS:  # the same loop: the same bits in every layout
+        losses = _DISTANCES[input.dtype](np.atleast_1d(input), np.atleast_1d(target), beta)
+        return _finish(losses if input.ndim or target.ndim else losses.reshape(()), reduction, losses, out)
     size = _difference(input, target)
     np.abs(size, out=size)
     if beta:
