@@ -305,8 +305,9 @@ def _smooth_l1(
         losses = _DISTANCES[input.dtype](input, target, beta)
         return _finish(losses, reduction, losses, out)
     if beta and input.dtype is target.dtype and input.dtype in FLOATS:  # the same loop: the same bits in every layout
-        losses = _DISTANCES[input.dtype](np.atleast_1d(input), np.atleast_1d(target), beta)
-        return _finish(losses if input.ndim or target.ndim else losses.reshape(()), reduction, losses, out)
+        losses = new_array(*result_layout((input, target), input.dtype), input.dtype)
+        _DISTANCES[input.dtype](input, target, beta, out=losses)
+        return _finish(losses, reduction, losses, out)
     size = _difference(input, target)
     np.abs(size, out=size)
     if beta:
@@ -332,8 +333,8 @@ def _are_alike(*arrays: np.ndarray) -> bool:
     return all([e.dtype is first.dtype and e.shape == first.shape and e.flags.c_contiguous for e in arrays])
 
 
-def _distances(input: np.ndarray, target: np.ndarray, beta: float) -> np.ndarray:
-    size = np.subtract(input, target)
+def _distances(input: np.ndarray, target: np.ndarray, beta: float, out: np.ndarray | None = None) -> np.ndarray:
+    size = np.subtract(input, target, out=out)
     return _near_and_far(np.abs(size, out=size), beta)
 
 
