@@ -25,18 +25,10 @@ class Definition:
         return self.node if isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
 
     @property
-    def is_private(self) -> bool:
-        return any(part.startswith("_") and not _is_special(part) for part in self.name.split("."))
-
-    @property
     def docstring(self) -> str | None:
         """What ``help`` shows."""
         has_one = isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         return ast.get_docstring(self.node, clean=False) if has_one else None  # type: ignore[arg-type]
-
-
-def _is_special(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
 
 
 def definitions(tree: ast.Module) -> dict[str, Definition]:

@@ -67,7 +67,7 @@ def tree_of(text: bytes) -> ast.Module | None:
 
 @cache
 def imports_of(file: str, text: bytes) -> tuple[Import, ...]:
-    """What the top level of a file imports. A name is for users if the file says so: ``name as name``."""
+    """What the top level of a file imports. A name is for users if it is exported: ``name as name``."""
     return tuple(_imports(file, text))
 
 

@@ -1,7 +1,9 @@
 """The layouts of a tensor's memory: `strided` and the sparse ones."""
 
+from mindtorch._core.named_constant import NamedConstant
 
-class layout:
+
+class layout(NamedConstant):
     """How a tensor keeps its elements. The objects are constants; compare with `is`.
 
     `shown` is what messages call it. A compressed layout packs the rows or the columns of a matrix: where each begins
@@ -11,20 +13,14 @@ class layout:
     __module__ = "mindtorch"
 
     torch_name = "torch.layout"
-    __slots__ = ("_name", "shown", "is_compressed", "by_rows", "is_blocked")
+    __slots__ = ("shown", "is_compressed", "by_rows", "is_blocked")
 
     def __init__(self, name: str, shown: str, by_rows: bool | None = None, is_blocked: bool = False) -> None:
-        self._name = name
+        super().__init__(name)
         self.shown = shown
         self.is_compressed = by_rows is not None
         self.by_rows = bool(by_rows)
         self.is_blocked = is_blocked
-
-    def __repr__(self) -> str:
-        return f"torch.{self._name}"
-
-    def __reduce__(self) -> str:
-        return self._name
 
 
 strided = layout("strided", "Strided")

@@ -2,25 +2,17 @@
 
 from typing import Any
 
+from mindtorch._core.named_constant import NamedConstant
 from mindtorch._support import errors
 
 
-class memory_format:
+class memory_format(NamedConstant):
     """An order of dimensions in memory. The objects are constants; compare with `is`."""
 
     __module__ = "mindtorch"
 
     torch_name = "torch.memory_format"
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return f"torch.{self._name}"
-
-    def __reduce__(self) -> str:
-        return self._name
+    __slots__ = ()
 
 
 contiguous_format = memory_format("contiguous_format")

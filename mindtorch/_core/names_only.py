@@ -2,24 +2,16 @@
 
 from mindtorch._core.dtype import NameOnly, dtype
 from mindtorch._core.layout import layout
+from mindtorch._core.named_constant import NamedConstant
 
 jagged = layout("jagged", "Jagged")
 
 
-class qscheme:
+class qscheme(NamedConstant):
     """How the elements of a quantized tensor stand for numbers. The objects are constants; compare with `is`."""
 
     __module__ = "mindtorch"
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return f"torch.{self._name}"
-
-    def __reduce__(self) -> str:
-        return self._name
+    __slots__ = ()
 
 
 per_tensor_affine = qscheme("per_tensor_affine")

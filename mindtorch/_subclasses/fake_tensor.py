@@ -6,7 +6,6 @@ again.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from mindtorch._core import state
 from mindtorch._core.device import device as Device
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.pytree import tree_any, tree_leaves, tree_map
+from mindtorch._support.weak_keys import WeakIdKeyDictionary
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.torch_dispatch import TorchDispatchMode, without_modes
 from mindtorch.dispatch.overloads import operators
@@ -131,7 +131,7 @@ class FakeTensorMode(TorchDispatchMode):
         self.shape_env = None
         self.static_shapes = True if static_shapes is None else static_shapes
         self.export = export
-        self._memo: list[tuple[Any, Any]] = []  # references to tensors, and their fake ones
+        self._memo = WeakIdKeyDictionary()  # the fake ones of tensors
 
     @classmethod
     def is_infra_mode(cls) -> bool:
@@ -143,21 +143,14 @@ class FakeTensorMode(TorchDispatchMode):
             if tensor.fake_mode is not self:
                 raise AssertionError("Mixing fake modes NYI")
             return tensor
-        found = next((fake for real, fake in self._pairs() if real is tensor), None)
+        found = self._memo.get(tensor)
         if found is None:
             with without_modes():
                 found = FakeTensor(self, tensor)
             if isinstance(tensor, Parameter):
                 found._is_param = True  # type: ignore[attr-defined]
-            self._keep(tensor, found)
+            self._memo[tensor] = found
         return found
-
-    def _pairs(self) -> list[tuple[Any, Any]]:
-        return [(reference(), fake) for reference, fake in self._memo]
-
-    def _keep(self, tensor: Any, fake: Any) -> None:
-        self._memo = [pair for pair in self._memo if pair[0]() is not None]
-        self._memo.append((weakref.ref(tensor), fake))
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

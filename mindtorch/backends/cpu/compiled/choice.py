@@ -34,7 +34,7 @@ def compiled(name: str, loops: Mapping[np.dtype[Any], Loop]) -> dict[np.dtype[An
     """The loops of an op, of which those for float32 and float64 are the expression of this name, if it is compiled."""
     _numpy_loops[name] = loops
     found = dict(loops)
-    if settings.mode() != "0":
+    if IS_ON:
         Undecided(name, found)
     return found
 
@@ -68,7 +68,7 @@ class CompiledLoop:
     def __init__(self, name: str) -> None:
         self._name = name
         self._loop: Loop | None = None
-        self._is_decided = settings.mode() == "0"
+        self._is_decided = not IS_ON
         _others.append(name)
 
     def get(self) -> Loop | None:
@@ -109,7 +109,7 @@ def compiled_rows(name: str) -> Callable[[Step], Step]:
             else:
                 _call_in_parts(loop, (*arrays, out), axis)
 
-        return step if settings.mode() == "0" else run
+        return run if IS_ON else step
 
     return decorate
 

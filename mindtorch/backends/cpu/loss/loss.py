@@ -301,12 +301,11 @@ def smooth_l1_loss(input, target, reduction, beta, out=None):
 def _smooth_l1(
     input: np.ndarray, target: np.ndarray, reduction: int, beta: float, out: np.ndarray | None
 ) -> np.ndarray:
-    if beta and _are_alike(input, target):
-        losses = _DISTANCES[input.dtype](input, target, beta)
-        return _finish(losses, reduction, losses, out)
-    if beta and input.dtype is target.dtype and input.dtype in FLOATS:  # the same loop: the same bits in every layout
-        losses = new_array(*result_layout((input, target), input.dtype), input.dtype)
-        _DISTANCES[input.dtype](input, target, beta, out=losses)
+    if beta and input.dtype is target.dtype and input.dtype in FLOATS:  # one loop: the same bits in every layout
+        place = (
+            None if _are_alike(input, target) else new_array(*result_layout((input, target), input.dtype), input.dtype)
+        )
+        losses = _DISTANCES[input.dtype](input, target, beta, out=place)
         return _finish(losses, reduction, losses, out)
     size = _difference(input, target)
     np.abs(size, out=size)

@@ -20,8 +20,7 @@ from mindtorch.backends.cpu.common.reducing import (
     sum_dtype,
 )
 from mindtorch.backends.cpu.common.unsupported_dtypes import INTEGRAL_OR_BOOL, not_implemented
-from mindtorch.backends.cpu.compiled import settings
-from mindtorch.backends.cpu.compiled.choice import RowLoop
+from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop
 from mindtorch.iterator import check_distinct
 
 Array = np.ndarray
@@ -44,7 +43,7 @@ def cumprod(input: Array, dim: int, dtype: Dtype | None = None, out: Array | Non
 def _compiled_in_double(name: str, function: Running) -> Running:
     """The function, which leaves float64 and float32 to the compiled kernel of this name, if there is one."""
     rows = RowLoop(name)
-    if settings.mode() == "0":
+    if not IS_ON:
         return function
 
     def run(values: Array, axis: int, wide: NumpyDtype) -> Array:
