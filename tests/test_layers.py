@@ -40,7 +40,7 @@ LAYERS = [
         "_decomp", "_subclasses", "ao", "compiler", "distributions", "func", "fx", "jit", "masked",
         "multiprocessing", "optim", "serialization",
     ],
-    ["_dynamo", "distributed", "hub", "program"],
+    ["_dynamo", "_guards", "distributed", "hub", "program"],
     ["__main__", "_as_torch", "kernels", "npu", "pytest_plugin", "utils"],
     ["__init__"],
 ]  # fmt: skip

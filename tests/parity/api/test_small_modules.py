@@ -134,6 +134,24 @@ def queries(T):
     yield of(T, "_dynamo.config").cache_size_limit
 
 
+def fake_modes(T):
+    guards, Mode = of(T, "_guards"), of(T, "_subclasses.fake_tensor").FakeTensorMode
+    outer, inner = Mode(), Mode()
+    x, y = outer.from_tensor(T.ones(2)), inner.from_tensor(T.ones(2))
+    yield guards.detect_fake_mode(), guards.detect_fake_mode([T.ones(1), 3]), guards.active_fake_mode()
+    yield guards.detect_fake_mode([x]) is outer, guards.detect_fake_mode({"a": [y, (3, y)]}) is inner
+    with pytest.raises(AssertionError, match="from fake tensor input 0 doesn't match mode .* from fake tensor input 1"):
+        guards.detect_fake_mode([x, y])
+    with outer:
+        yield guards.active_fake_mode() is outer, guards.detect_fake_mode() is outer, guards.detect_fake_mode(
+            [x]
+        ) is outer
+        with inner:
+            yield guards.active_fake_mode() is inner
+        with pytest.raises(AssertionError, match="from active fake mode 0 doesn't match mode"):
+            guards.detect_fake_mode([T.ones(1), y])
+
+
 def data_pipes(T):
     pipes = of(T, "utils.data.datapipes.iter")
 
@@ -158,7 +176,18 @@ def data_pipes(T):
     yield [batch.tolist() for batch in loader]
 
 
-CASES = [data_pipes, ordered_sets, weak_dictionaries, decorators, chunks, groups, names_only, schemas, queries]
+CASES = [
+    data_pipes,
+    ordered_sets,
+    weak_dictionaries,
+    decorators,
+    chunks,
+    groups,
+    names_only,
+    schemas,
+    queries,
+    fake_modes,
+]
 
 
 @pytest.mark.filterwarnings("ignore")
