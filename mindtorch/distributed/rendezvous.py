@@ -51,8 +51,13 @@ def _of_environment(rank: int, world_size: int, timeout: timedelta) -> Store | N
     host, port = _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         store = TCPStore(host, port, world_size, timeout=timeout)  # the launcher's, for all of its attempts
-        return PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
+        return of_attempt(store, os.environ.get("TORCHELASTIC_RESTART_COUNT", 0))
     return _served(host, port, rank, world_size, timeout)
+
+
+def of_attempt(store: Store, attempt: int | str) -> Store:
+    """The part of the launcher's store for the processes that it has started for the first time, the second ..."""
+    return PrefixStore(f"/worker/attempt_{attempt}", store)
 
 
 def _served(host: str, port: int, rank: int, world_size: int, timeout: timedelta) -> Store:

@@ -63,11 +63,11 @@ def parser() -> argparse.ArgumentParser:
 # -------------------- one machine --------------------
 
 
-def plan(options: argparse.Namespace, log_dir: Path, port: int) -> Plan:
-    """What is run on this machine. The processes meet in a store of the launcher's, which answers at a port."""
+def plan(options: argparse.Namespace, log_dir: Path, store: TCPStore) -> Plan:
+    """What is run on this machine. The processes meet in the launcher's store."""
     count = per_node(options)
     environment = {
-        "MASTER_ADDR": _meeting_place(options)[0], "MASTER_PORT": str(port),
+        "MASTER_ADDR": _meeting_place(options)[0], "MASTER_PORT": str(store.port),
         "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RUN_ID": _run_id(options),
     }  # fmt: skip
     if count > 1:
@@ -76,6 +76,7 @@ def plan(options: argparse.Namespace, log_dir: Path, port: int) -> Plan:
         name=options.program,
         command=_program(options),
         count=count,
+        store=store,
         environment=environment,
         role=options.role,
         max_restarts=options.max_restarts,
@@ -222,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     is_kept = bool(options.log_dir) or options.tee != "0" or options.redirects != "0"
     try:
         store = serve(options)  # for as long as they run
-        run(plan(options, folder, store.port))
+        run(plan(options, folder, store))
     except ChildFailedError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from None

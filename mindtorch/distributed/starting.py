@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from datetime import timedelta
 from typing import Any
@@ -14,15 +15,17 @@ from mindtorch.distributed.backends import checked_backend
 from mindtorch.distributed.ending import prepare_the_end
 from mindtorch.distributed.engines import mpi
 from mindtorch.distributed.engines.communicator import Communicator, EngineError
-from mindtorch.distributed.engines.joining import join, lost_ranks, note_ready
+from mindtorch.distributed.engines.joining import join, note_ready
 from mindtorch.distributed.engines.local import LocalCommunicator
 from mindtorch.distributed.errors import DistBackendError, DistNetworkError
+from mindtorch.distributed.presence import Presence
 from mindtorch.distributed.rendezvous import is_under_launcher, place_of, rendezvous
 from mindtorch.distributed.stores import HashStore, PrefixStore, Store
 from mindtorch.distributed.world import GroupMember, default_pg_timeout, world_state
 
 _LEAST = 0.1
 _LOOK = 0.02  # how often a process that begins looks whether others have died, in seconds
+_PAUSE = 0.002  # and whether they have come
 
 
 def init_process_group(
@@ -80,6 +83,7 @@ def _meet(
     url: str, store: Store | None, rank: int, world_size: int, timeout: timedelta
 ) -> tuple[Store | None, Communicator]:
     """The store that the processes share, and their communicator: MPI's, whoever has started them."""
+    deadline = time.monotonic() + timeout.total_seconds()
     if store is None:
         rank, world_size = place_of(url, rank, world_size)
         if world_size > 1 and not mpi.is_installed():  # before it waits for the others, which have no MPI either
@@ -89,51 +93,102 @@ def _meet(
         raise AssertionError("world_size must be positive if using store")
     elif rank < 0:
         raise AssertionError("rank must be non-negative if using store")
-    world_state.starts += 1
-    meeting = None if store is None else PrefixStore(f"start{world_state.starts}", store)
-    if not is_under_launcher():
-        if world_size == 1:
-            return store, LocalCommunicator()
-        assert meeting is not None
-        join(meeting, rank, world_size, timeout)
-    communicator = _mpi_after_meeting(meeting, rank, world_size, timeout)
+    communicator: Communicator
+    if store is None:
+        communicator = mpi.world()
+    elif world_size == 1 and not is_under_launcher():
+        return store, LocalCommunicator()
+    else:
+        communicator = _Meeting(store, rank, world_size, timeout, deadline).communicator()
     if communicator.size != world_size:
         raise RuntimeError(_not_together(world_size, communicator.size))
     return store, communicator if communicator.rank == rank else communicator.reordered(rank)
 
 
-def _mpi_after_meeting(store: Store | None, rank: int, world_size: int, timeout: timedelta) -> Communicator:
-    """MPI, which would itself wait for a process that never comes, and break when one leaves while others begin."""
-    if store is None:
-        return mpi.world()
-    deadline = time.monotonic() + timeout.total_seconds()
-    _all_come("begin", store, rank, world_size, timeout)
-    communicator = _begun(rank, _until(deadline))
-    _all_come("end", store, rank, world_size, _until(deadline))
-    return communicator
+class _Meeting:
+    """How processes begin MPI, which would itself wait for one that never comes, and break when one leaves while others
+    begin. Whoever waits looks whether the others still run."""
+
+    def __init__(self, store: Store, rank: int, size: int, timeout: timedelta, deadline: float) -> None:
+        world_state.starts += 1
+        self._store = PrefixStore(f"start{world_state.starts}", store)
+        self._presence = Presence(store, size)
+        self._rank = rank
+        self._size = size
+        self._timeout = timeout
+        self._deadline = deadline  # earlier than this much from now, as it takes time to reach the store
+        self._presence.announce(rank)
+
+    def communicator(self) -> Communicator:
+        """MPI's, once all have come and until all have it."""
+        if not is_under_launcher():
+            self._join()
+        self._all_come("begin")
+        communicator = self._begun()
+        self._all_come("end")
+        return communicator
+
+    def _join(self) -> None:
+        try:
+            join(self._store, self._rank, self._size, self._comes)
+        except DistBackendError:
+            self._check_presence()  # a process that has died tells more than what follows from it
+            raise
+
+    def _check_presence(self) -> None:
+        if ended := self._presence.ended():
+            raise _lost(ended)
+
+    def _all_come(self, key: str) -> None:
+        last = f"{key}/last"
+        if self._store.add(key, 1) == self._size:
+            self._store.set(last, "1")
+        try:
+            if not self._comes(lambda: self._store.check([last])):
+                raise self._store._timed_out([last], int(1000 * self._timeout.total_seconds()))
+        except DistNetworkError:
+            raise
+        except RuntimeError:
+            self._store.set("failed", str(self._rank))
+            raise
+        if self._store.check(["failed"]):
+            raise DistBackendError(
+                f"this process came too late: rank {self._store.get('failed').decode()} has given up"
+            )
+
+    def _comes(self, is_there: Callable[[], bool]) -> bool:
+        """Whether something comes in time; raises when one of the processes has ended that it may have to come from."""
+        deadline = max(self._deadline, time.monotonic() + _LEAST)  # always enough for what needs no waiting
+        look = 0.0
+        while not is_there():
+            now = time.monotonic()
+            if now > deadline:
+                return False
+            if now > look:
+                ended, look = self._presence.ended(), now + _LOOK
+                if ended and not is_there():  # that one may have been the last to come
+                    raise _lost(ended)
+            time.sleep(_PAUSE)
+        return True
+
+    def _begun(self) -> Communicator:
+        """MPI's communicator, made in a thread, as MPI itself waits for a process that has died or stopped."""
+        made: Future[Communicator] = Future()
+        threading.Thread(target=_make, args=(made,), name="beginning of MPI", daemon=True).start()
+        while not wait([made], _LOOK).done:
+            self._check_presence()
+            if time.monotonic() > self._deadline:
+                seconds = self._timeout.total_seconds()
+                raise DistBackendError(f"not all processes came to begin MPI within {seconds:g} s")
+        note_ready(self._rank)
+        try:
+            return made.result()
+        except EngineError as error:
+            raise DistBackendError(f"MPI error: {error}") from None
 
 
-def _until(deadline: float) -> timedelta:
-    """What is left of the time, and always enough for what needs no waiting."""
-    return timedelta(seconds=max(deadline - time.monotonic(), _LEAST))
-
-
-def _begun(rank: int, timeout: timedelta) -> Communicator:
-    """MPI's communicator, made in a thread, as MPI itself waits for a process that has died or stopped on the way."""
-    made: Future[Communicator] = Future()
-    threading.Thread(target=_make, args=(made,), name="beginning of MPI", daemon=True).start()
-    deadline = time.monotonic() + timeout.total_seconds()
-    while not wait([made], _LOOK).done:
-        lost = lost_ranks()
-        if lost:
-            raise DistBackendError(f"the process of rank {', '.join(map(str, lost))} has died")
-        if time.monotonic() > deadline:
-            raise DistBackendError(f"not all processes came to begin MPI within {timeout.total_seconds():g} s")
-    note_ready(rank)
-    try:
-        return made.result()
-    except EngineError as error:
-        raise DistBackendError(f"MPI error: {error}") from None
+def _lost(ranks: list[int]) -> DistBackendError:
+    return DistBackendError(f"the process of rank {', '.join(map(str, ranks))} has died")
 
 
 def _make(made: Future[Communicator]) -> None:
@@ -141,18 +196,6 @@ def _make(made: Future[Communicator]) -> None:
         made.set_result(mpi.world())
     except Exception as error:  # noqa: BLE001 (whatever it is, who waits for it gets it)
         made.set_exception(error)
-
-
-def _all_come(key: str, store: Store, rank: int, world_size: int, timeout: timedelta) -> None:
-    try:
-        store.barrier(key, world_size, timeout)
-    except DistNetworkError:
-        raise
-    except RuntimeError:
-        store.set("failed", str(rank))
-        raise
-    if store.check(["failed"]):
-        raise DistBackendError(f"this process came too late: rank {store.get('failed').decode()} has given up")
 
 
 def _not_together(wanted: int, found: int) -> str:

@@ -64,7 +64,7 @@ def case_of(number: int) -> Case:
     moment = "collectives" if fault in MISMATCHES else draw.choice(MOMENTS)
     if fault == "nan":
         moment = draw.choice(["collectives", "asynchronous", "backward"])
-    victim = draw.randrange(1 if moment == "init" else 0, ranks)  # in init, rank 0 serves the store of all others
+    victim = draw.randrange(ranks)
     step, delay = draw.randrange(4), draw.uniform(0, 0.03)
     return Case(number, ranks, victim, fault, moment, step, 30 * delay if moment == "init" else delay)
 
@@ -426,14 +426,14 @@ def delay_of(case: Case, said) -> float:
     times = [
         each["time"] for rank in range(case.ranks) if rank != case.victim for each in said[rank] if "error" in each
     ]
-    return max(times) - since[0] if since and times else 0.0
+    return max(times) - since[0] - lateness(case) if since and times else 0.0
 
 
 _TEXTS = ("has died", "has aborted it", "caught collective operation timeout", "has left", "had an exception",
           "Timed out waiting", "monitoredBarrier", "came to make their group")  # fmt: skip
 _TAKEN_DOWN = "taking the entire process down"
 _CRASHED = "(ompi_comm_revoke_local+"  # Open MPI 5.0.11, when it hears of a death while it makes a communicator
-_TEXTS_OF_INIT = (*_TEXTS, "came to begin MPI", "Wait timeout", "Timeout waiting for key")
+_TEXTS_OF_INIT = (*_TEXTS, "came to begin MPI", "has not come to begin MPI", "Wait timeout", "Timeout waiting for key")
 
 
 def judge(case: Case, said, lag: float, folder: Path) -> list[str]:
@@ -450,7 +450,8 @@ def judge(case: Case, said, lag: float, folder: Path) -> list[str]:
             f"rank {rank} was not told" for rank in range(case.ranks)
             if case.fault in MISMATCHES and not has(said[rank], "mismatch")
         ]  # fmt: skip
-    limit = 2 * lag + (SECOND if case.fault in DEATHS and case.moment != "init" else TIMEOUT + SECOND)
+    is_seen = case.fault in DEATHS and (case.moment != "init" or came_to_begin(folder, case.victim))
+    limit = 2 * lag + (SECOND + lateness(case) if is_seen else TIMEOUT + SECOND)
     down = [rank for rank in others if any(_TAKEN_DOWN in line for line in lines(folder / f"log{rank}"))]
     if down and case.fault not in SILENT:
         found.append(f"ranks {down} were taken down")
@@ -462,6 +463,17 @@ def judge(case: Case, said, lag: float, folder: Path) -> list[str]:
     if case.fault == "very_late" and case.moment != "destroy" and not has(said[case.victim], "error"):
         found.append("the late process was not told")
     return found
+
+
+def came_to_begin(folder: Path, rank: int) -> bool:
+    """Whether a process has called `init_process_group`; if not, none knows of it."""
+    store = folder / "store"
+    return store.exists() and f"process{rank}" in json.loads(store.read_bytes())
+
+
+def lateness(case: Case) -> float:
+    """How much later than its note a fault happens."""
+    return case.delay if case.fault.endswith("later") else 0.0
 
 
 def has(said, key: str) -> bool:

@@ -66,6 +66,11 @@ def test_output_in_files_and_on_the_console(tmp_path):
     assert "launched.py FAILED" in printed
 
 
+def test_a_process_that_is_killed_before_it_begins_is_seen_at_once():
+    printed = launch("--keep-going", "--nproc-per-node=3", PROGRAM, "early", OMP_NUM_THREADS="1")
+    assert printed.count("after 0 s: the process of rank 1 has died") == 2
+
+
 WRONG = {
     "late": "call 4: ranks 0, 1 did not come back from call 4, all_reduce(Float[4]); rank 1 came",
     "kill": "rank 1 left no dump: ended, killed or stopped",

@@ -3,7 +3,7 @@
 It hands on the environment that `mpiexec` gives to a process of its own, so that the other one can take its place under
 MPI, and ends when that one ends: `mpiexec` takes the end of an attendant for that of the process. While processes
 begin, MPI can't take that: they crash, or wait for ever. So it gets to know of it when all others have begun or have
-ended; a file tells them at once.
+ended.
 
 Started as `python -I -S attendant.py FOLDER STARTER`; uses only the standard library, as it has to start quickly.
 """
@@ -79,8 +79,6 @@ def main() -> None:
     written(folder / f"environment{rank}", json.dumps(dict(os.environ)))
     _wait_for(_process_of(folder / f"process{rank}", starter))
     is_finished = (folder / f"finished{rank}").exists()
-    if not is_finished:
-        (folder / f"lost{rank}").touch()
     size = int(os.environ["OMPI_COMM_WORLD_SIZE"])
     while not all(_is_past_the_beginning(folder, each, starter) for each in range(size)):
         time.sleep(_PAUSE)

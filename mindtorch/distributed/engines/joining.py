@@ -14,15 +14,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from datetime import timedelta
+from collections.abc import Callable
 from pathlib import Path
 
 from mindtorch.distributed.engines import attendant, mpi
 from mindtorch.distributed.errors import DistBackendError
 from mindtorch.distributed.stores import Store
 
-_PAUSE = 0.002
+_ATTENDANTS = "attendants"
 _WITH_REMOVAL = ("sh", "-c", '"$@"; rm -rf "$0"')  # runs a command and then removes a folder, whatever has happened
 
 
@@ -47,14 +46,20 @@ def yield_when_crowded(count: int) -> None:
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 
 
-def join(store: Store, rank: int, size: int, timeout: timedelta) -> None:
-    """Make this process one of an MPI program; all call this, and meet in the store."""
+def join(store: Store, rank: int, size: int, comes: Callable[[Callable[[], bool]], bool]) -> None:
+    """Make this process one of an MPI program; all call this, and meet in the store. `comes` waits for a condition as
+    long as there is time."""
     yield_when_crowded(size)
     if rank == 0:
         _start(store, size)
-    folder = _folder(store, rank, timeout)
-    environment = _of_attendant(folder, rank, timeout)
-    _take_place(folder, rank)
+    if not comes(lambda: store.check([_ATTENDANTS])):
+        raise DistBackendError("rank 0 has not come to begin MPI in time")
+    folder = _folder(store, rank)
+    try:
+        environment = _of_attendant(folder, rank, comes)
+        _take_place(folder, rank)
+    except FileNotFoundError:  # mpiexec removes it at its end
+        raise DistBackendError("mpiexec has ended before all processes had begun") from None
     added = {name: value for name, value in environment.items() if name not in os.environ}
     os.environ.update(added)
     atexit.register(_finish, folder, rank)
@@ -63,12 +68,6 @@ def join(store: Store, rank: int, size: int, timeout: timedelta) -> None:
 def is_joined() -> bool:
     """Whether this process has an attendant."""
     return "MINDTORCH_ATTENDANTS" in os.environ
-
-
-def lost_ranks() -> list[int]:
-    """The ranks of processes that have died before all had begun; MPI is told of them later."""
-    folder = os.environ.get("MINDTORCH_ATTENDANTS")
-    return sorted(int(each.name.removeprefix("lost")) for each in Path(folder).glob("lost*")) if folder else []
 
 
 def note_ready(rank: int) -> None:
@@ -100,12 +99,11 @@ def _start(store: Store, size: int) -> None:
             start_new_session=True,
         )
     (folder / "number").write_text(str(started.pid))
-    store.set("attendants", json.dumps([socket.gethostname(), str(folder)]))
+    store.set(_ATTENDANTS, json.dumps([socket.gethostname(), str(folder)]))
 
 
-def _folder(store: Store, rank: int, timeout: timedelta) -> Path:
-    store.wait(["attendants"], timeout)
-    host, folder = json.loads(store.get("attendants"))
+def _folder(store: Store, rank: int) -> Path:
+    host, folder = json.loads(store.get(_ATTENDANTS))
     if host != socket.gethostname() or not Path(folder).exists():
         raise RuntimeError(
             f"rank {rank} runs on {socket.gethostname()} and rank 0 on {host}, or has ended: processes on several "
@@ -115,16 +113,13 @@ def _folder(store: Store, rank: int, timeout: timedelta) -> Path:
     return Path(folder)
 
 
-def _of_attendant(folder: Path, rank: int, timeout: timedelta) -> dict[str, str]:
+def _of_attendant(folder: Path, rank: int, comes: Callable[[Callable[[], bool]], bool]) -> dict[str, str]:
     path = folder / f"environment{rank}"
-    deadline = time.monotonic() + timeout.total_seconds()
     process = int((folder / "number").read_text())
-    while not path.exists():
-        is_late = time.monotonic() > deadline
-        if is_late or not _runs(process):
-            why = (folder / "mpiexec").read_text() or (f"not within {timeout}" if is_late else "it has ended")
-            raise DistBackendError(f"mpiexec has started no processes: {why}")
-        time.sleep(_PAUSE)
+    is_in_time = comes(lambda: path.exists() or not _runs(process))
+    if not path.exists():
+        why = (folder / "mpiexec").read_text() or ("it has ended" if is_in_time else "not in time")
+        raise DistBackendError(f"mpiexec has started no processes: {why}")
     return json.loads(path.read_text())
 
 

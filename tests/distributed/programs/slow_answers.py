@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import mindtorch as torch
 import mindtorch.distributed as dist
-from mindtorch.distributed import starting, stores
+from mindtorch.distributed import starting
 
 
 def main():
@@ -17,10 +17,10 @@ def main():
     child = os.fork()
     rank = 0 if child else 1
     if rank == 1:
-        stores._PAUSES = (0.4, 0.4)
+        starting._PAUSE = 0.4
     else:
-        begin = starting._mpi_after_meeting
-        starting._mpi_after_meeting = lambda *arguments: (time.sleep(1.2), begin(*arguments))[1]
+        begin = starting._Meeting._begun
+        starting._Meeting._begun = lambda meeting: (time.sleep(1.2), begin(meeting))[1]
     place = f"tcp://localhost:{port}"
     dist.init_process_group("gloo", init_method=place, rank=rank, world_size=2, timeout=timedelta(seconds=20))
     dist.all_reduce(tensor := torch.ones(3))

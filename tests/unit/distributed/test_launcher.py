@@ -22,7 +22,7 @@ from mindtorch.distributed.tcp_store import TCPStore
 def planned(*arguments, folder):
     options = parser().parse_args(arguments)
     check(options)
-    return plan(options, folder, 1234)
+    return plan(options, folder, serve(options))
 
 
 def test_environment_of_the_processes(tmp_path):
@@ -33,7 +33,7 @@ def test_environment_of_the_processes(tmp_path):
     )  # fmt: skip
     agent.run(agent.Plan(**{**vars(made), "environment": {**made.environment, "OUT": str(tmp_path)}}))
     assert (tmp_path / "1").read_text() == "1 1 2 localhost 7\n"
-    assert made.environment["MASTER_PORT"] == "1234"
+    assert made.environment["MASTER_PORT"] == str(made.store.port)
 
 
 @pytest.mark.parametrize("options", [[], ["--standalone"], ["--master-addr=localhost"]])
@@ -49,7 +49,7 @@ def test_programs_that_start_at_the_same_moment_meet_in_stores_of_their_own(opti
 
 def test_each_attempt_has_entries_of_its_own(tmp_path, monkeypatch):
     store = serve(options := parser().parse_args(["--nproc-per-node=2", "program.py"]))
-    for name, value in plan(options, tmp_path, store.port).environment.items():
+    for name, value in plan(options, tmp_path, store).environment.items():
         monkeypatch.setenv(name, value)
     found = []
     for attempt in ("0", "1"):

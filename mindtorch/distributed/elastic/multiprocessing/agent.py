@@ -16,6 +16,9 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from mindtorch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from mindtorch.distributed.presence import announce
+from mindtorch.distributed.rendezvous import of_attempt
+from mindtorch.distributed.stores import Store
 
 _GRACE = 30.0  # seconds that processes have to end after SIGTERM
 _STREAMS = (("stdout", 1), ("stderr", 2))
@@ -36,6 +39,7 @@ class Plan:
     name: str
     command: Sequence[str]
     count: int
+    store: Store
     environment: Mapping[str, str]
     role: str = "default"
     max_restarts: int = 0
@@ -152,6 +156,7 @@ def _attempt(plan: Plan, attempt: int) -> dict[int, ProcessFailure]:
     try:
         for rank in range(plan.count):
             workers.append(Worker(plan, rank, attempt))
+            announce(of_attempt(plan.store, attempt), rank, workers[-1].process.pid)
         failures = _watch(plan, workers)
     finally:
         stop([each.process for each in workers])
