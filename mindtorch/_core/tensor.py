@@ -37,7 +37,7 @@ Extension = TypeVar("Extension", bound=type)
 # writing in place into the base can give the view a gradient.
 ASK: tuple = ()
 
-new_object = _new = object.__new__
+new_object = object.__new__
 _new_tuple = tuple.__new__
 _thread = state.thread
 _Array = np.ndarray
@@ -299,7 +299,7 @@ _CLASS_FURNITURE = frozenset(vars(type("Empty", (), {}))) | {
 
 def wrap(array: Any, node: Any = None, kind: Any = None) -> Tensor:
     """A fresh tensor; with a node, the node's only output. `kind` is that of the array, if it is known."""
-    tensor = _new(Tensor)
+    tensor = new_object(Tensor)
     tensor._mt_array = array
     tensor._mt_kind = kind
     tensor._mt_version = None
@@ -310,7 +310,16 @@ def wrap(array: Any, node: Any = None, kind: Any = None) -> Tensor:
         node.output_shape = shape = array.shape
         node.output_dtype = dtype = array.dtype
         tensor._mt_edge = (node, 0, shape, dtype)
+    if state.active_modes:
+        _note_made(tensor)
     return tensor
+
+
+def _note_made(tensor: Tensor) -> None:
+    """Tell the function of a transform that runs in this thread of a tensor that it has made."""
+    own = _thread.own_tensors
+    if own is not None:
+        own.made.add(tensor)
 
 
 def fresh(array: Any, cls: type = Tensor) -> Any:
@@ -366,20 +375,13 @@ def set_outputs(node: Any, outputs: list) -> None:
     node.outputs = outputs
 
 
-def make_objects_with(new: Callable[[type], Any]) -> None:
-    """Have `new(cls)` make the objects of all tensors from now on: how transforms get to know the tensors that a
-    function makes."""
-    global _new
-    _new = new  # type: ignore[assignment]
-
-
 def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     """Another tensor on the same array, outside of the graph and with a version counter of its own (like `.data`).
 
     Without elements, or where memory has gaps or several elements at one place, it has an array of its own: kernels
     refuse to write to what they read, if it is the same array, but of two tensors they see it in dense memory only.
     """
-    alias: Any = _new(cls)
+    alias: Any = new_object(cls)
     array = tensor._mt_array
     is_same = tensor._mt_kind or type(array) is not _Array or (array.size and geometry.is_dense(array))
     alias._mt_array = array if is_same else array.view()
@@ -387,6 +389,8 @@ def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     alias._mt_version = None
     alias._mt_edge = None
     alias._mt_meta = None
+    if state.active_modes:
+        _note_made(alias)
     return alias
 
 
@@ -416,7 +420,7 @@ def in_place_of(tensor: Tensor, array: Any) -> Tensor:
 def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple] | None) -> Tensor:
     """A view of a tensor: `array` shares memory with the tensor's; `replay` makes the view again from a new base."""
     meta = tensor._mt_meta
-    own = _new(ViewMeta)
+    own = new_object(ViewMeta)
     own.replay = replay
     if type(meta) is ViewMeta:
         own.base = meta.base
@@ -432,7 +436,7 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
     counter = tensor._mt_version
     if counter is None:
         counter = share_version(tensor)
-    view = _new(Tensor)
+    view = new_object(Tensor)
     view._mt_array = array
     view._mt_kind = None
     view._mt_version = counter
@@ -445,6 +449,8 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
         own.edge = (node, 0, shape, dtype)
     elif not _thread.grad_enabled or _thread.inference:
         own.creation_meta = _stricter(own.creation_meta, DEFAULT)
+    if state.active_modes:
+        _note_made(view)
     return view
 
 
@@ -681,7 +687,7 @@ def lacks_array(error: BaseException) -> bool:
 def operand_of(value: Any) -> "Tensor | WrappedNumber":
     """The operand that a value stands for; `NotATensor` for a value that is neither a tensor nor a number."""
     if type(value) in _NUMBER_TYPES:  # here as well, as calls cost more than lines
-        operand = _new(WrappedNumber)
+        operand = new_object(WrappedNumber)
         operand._mt_array = value
         return operand
     other = as_operand(value)
@@ -693,7 +699,7 @@ def operand_of(value: Any) -> "Tensor | WrappedNumber":
 def as_operand(value: Any) -> "Tensor | WrappedNumber | None":
     """The operand that a value stands for; None for a value that is neither a tensor nor a number."""
     if type(value) in _NUMBER_TYPES:
-        operand = _new(WrappedNumber)
+        operand = new_object(WrappedNumber)
         operand._mt_array = value
         return operand
     if isinstance(value, (Tensor, WrappedNumber)):

@@ -5,14 +5,13 @@ Others it has captured, and a write to them would be seen outside although deriv
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
 from typing import Any
 from weakref import ref
 
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import ViewMeta
 from mindtorch._core.batched_array import BatchedArray
-from mindtorch._core.tensor import DataVersion, InferenceVersion, LevelVersion, Tensor, make_objects_with, same_as
+from mindtorch._core.tensor import DataVersion, InferenceVersion, LevelVersion, Tensor, same_as
 from mindtorch.dispatch.arguments.conversions import fits_by_position
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.modes.batching import writes_samples_to_one
@@ -20,8 +19,6 @@ from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
 
 _thread = state.thread
-_lock = Lock()
-_watching = 0  # how many transforms run, in all threads
 
 
 class TensorSet:
@@ -230,13 +227,11 @@ def differentiating(own: OwnTensors, as_inside: bool, writable_views: bool) -> I
 def _running(own: OwnTensors) -> Iterator[OwnTensors]:
     outer = _thread.own_tensors
     _thread.own_tensors = own
-    _count(1)
     state.count_thread_mode(1)
     try:
         yield own
     finally:
         state.count_thread_mode(-1)
-        _count(-1)
         _thread.own_tensors = outer
         if outer is not None:  # the function around it has made them, too
             outer.made.take_over(own.made)
@@ -299,21 +294,6 @@ def _leaving(own: OwnTensors, requires_grad_outside: Callable[[Tensor], bool]) -
         yield
     finally:
         own.is_left = False
-
-
-def _count(change: int) -> None:
-    global _watching
-    with _lock:
-        _watching += change
-        make_objects_with(_new_and_noted if _watching else object.__new__)
-
-
-def _new_and_noted(cls: type) -> Any:
-    made: Any = object.__new__(cls)
-    own = _thread.own_tensors
-    if own is not None and issubclass(cls, Tensor):
-        own.made.add(made)
-    return made
 
 
 def seen_inside(entry: OpEntry, result: Any, args: tuple, kwargs: dict) -> Any:
