@@ -8,6 +8,7 @@ import pytest
 from mindtorch.backends.cpu.common import reducing
 from mindtorch.backends.cpu.compiled import choice, expressions
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
+from mindtorch.backends.cpu.compiled.recurrences import RECURRENCES
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 from mindtorch.backends.cpu.compiled.scatters import ADD_ROWS
 from mindtorch.backends.cpu.normalization import normalization
@@ -16,7 +17,7 @@ from tests.unit.backends.compiled_loops import DTYPES, of_numpy
 
 MODULES = [
     "reduction.softmax", "reduction.cumulative", "reduction.reduction", "reduction.variance", "common.reducing",
-    "normalization.normalization", "indexing.advanced",
+    "normalization.normalization", "indexing.advanced", "special.polynomials",
 ]  # fmt: skip
 
 
@@ -237,7 +238,7 @@ def assert_near(found, expected, operands, length, products=1):
 def test_every_kernel_belongs_to_an_op():
     for each in MODULES:
         import_module(f"mindtorch.backends.cpu.{each}")
-    assert choice.others() == sorted([*ROW_KERNELS, *CONVERSIONS, ADD_ROWS])
+    assert choice.others() == sorted([*ROW_KERNELS, *RECURRENCES, *CONVERSIONS, ADD_ROWS])
     assert sorted(NUMPY) == sorted(ROW_KERNELS)
     assert len(set(expressions.all_names())) == len(expressions.all_names())
 

@@ -9,6 +9,8 @@ from mindtorch.backends.cpu.compiled.conversion_loop import add_conversion_loop
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.expressions import expression
 from mindtorch.backends.cpu.compiled.inner_loop import add_loop
+from mindtorch.backends.cpu.compiled.recurrence_loop import add_recurrence_loop
+from mindtorch.backends.cpu.compiled.recurrences import RECURRENCES
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 from mindtorch.backends.cpu.compiled.row_loop import add_row_loop
 from mindtorch.backends.cpu.compiled.scatter_loop import add_scatter_loop
@@ -25,7 +27,7 @@ def text(name: str) -> str:
         for format in FORMATS:
             add_scatter_loop(module, format.name, format)
         return str(module)
-    add = _add_rows if name in ROW_KERNELS else _add_elements
+    add = _add_rows if name in ROW_KERNELS else _add_recurrence if name in RECURRENCES else _add_elements
     for format in FORMATS:
         add(module, name, format)
     return str(module)
@@ -33,6 +35,10 @@ def text(name: str) -> str:
 
 def _add_rows(module: ir.Module, name: str, format: Format) -> None:
     add_row_loop(module, format.name, format, ROW_KERNELS[name])
+
+
+def _add_recurrence(module: ir.Module, name: str, format: Format) -> None:
+    add_recurrence_loop(module, format.name, format, RECURRENCES[name])
 
 
 def _add_elements(module: ir.Module, name: str, format: Format) -> None:

@@ -20,6 +20,7 @@ _SOURCES = (
     "conversion_loop.py",
     "inner_loop.py",
     "machine.py",
+    "recurrence_loop.py",
     "row_loop.py",
     "scatter_loop.py",
     "values.py",

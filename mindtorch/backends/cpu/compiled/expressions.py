@@ -1,6 +1,6 @@
 """The scalar expressions of ops.yaml, from the modules that the generator has written for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import get_data
@@ -9,9 +9,15 @@ from typing import Any, NamedTuple
 
 from mindtorch.backends.cpu.compiled import scatters
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
+from mindtorch.backends.cpu.compiled.recurrences import RECURRENCES
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 
 _PACKAGE = "mindtorch._generated.kernels.cpu"
+_FILES: tuple[tuple[Mapping[str, Any], str], ...] = (
+    (ROW_KERNELS, "row_kernels.py"),
+    (RECURRENCES, "recurrences.py"),
+    (CONVERSIONS, "conversions.py"),
+)
 
 
 class Expression(NamedTuple):
@@ -42,8 +48,8 @@ def names() -> list[str]:
 
 
 def all_names() -> list[str]:
-    """Of what can be compiled: expressions, kernels for rows, conversions, and additions to rows."""
-    return sorted([*families(), *ROW_KERNELS, *CONVERSIONS, scatters.ADD_ROWS])
+    """Of what can be compiled: expressions, kernels for rows, recurrences, conversions, and additions to rows."""
+    return sorted([*families(), *ROW_KERNELS, *RECURRENCES, *CONVERSIONS, scatters.ADD_ROWS])
 
 
 def expression(name: str) -> Expression:
@@ -53,7 +59,7 @@ def expression(name: str) -> Expression:
 
 def source(name: str) -> bytes:
     """The text that it is in."""
-    for table, file in ((ROW_KERNELS, "row_kernels.py"), (CONVERSIONS, "conversions.py")):
+    for table, file in _FILES:
         if name in table:
             return get_data(__package__, file) or b""
     if name == scatters.ADD_ROWS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -17,6 +18,8 @@ from llvmlite import ir
 from mindtorch.backends.cpu.compiled.values import Condition, Format, Value, size_of
 
 Expression = Callable[..., Value]
+# Writes what computes the elements of a block: `block(builder, format, inputs, out, length)`, with their addresses.
+Block = Callable[[ir.IRBuilder, Format, list[Any], Any, Any], None]
 
 _BLOCK = 256
 ALIGNMENT = 64
@@ -30,10 +33,29 @@ SIGNATURE = ir.FunctionType(
 
 def add_loop(module: ir.Module, name: str, format: Format, expression: Expression, masks: Sequence[bool]) -> None:
     """Writes the loop into a module, as a function of this name. `masks` tells of each operand whether it is bools."""
+    add_block_loop(module, name, format, masks, partial(_compute_elements, expression))
+
+
+def add_block_loop(module: ir.Module, name: str, format: Format, masks: Sequence[bool], block: Block) -> None:
+    """The same of what computes the elements of a block."""
     function = ir.Function(module, SIGNATURE, name)
     builder = ir.IRBuilder(function.append_basic_block())
-    _Loop(builder, format, masks, function.args).write(expression)
+    _Loop(builder, format, masks, function.args).write(block)
     builder.ret_void()
+
+
+def _compute_elements(
+    expression: Expression, builder: ir.IRBuilder, format: Format, inputs: list[Any], out: Any, length: Any
+) -> None:
+    with counting(builder, length) as place:
+        values = [_value(builder, format, builder.load(builder.gep(each, [place]))) for each in inputs]
+        builder.store(expression(*values).code, builder.gep(out, [place]))
+
+
+def _value(builder: ir.IRBuilder, format: Format, code: Any) -> Value | Condition:
+    if code.type is BOOL:
+        return Condition(builder, format, builder.icmp_signed("!=", code, ir.Constant(BOOL, 0)))
+    return Value(builder, format, code)
 
 
 class _Loop:
@@ -47,9 +69,9 @@ class _Loop:
         places = range(len(self._types))
         self._starts = [builder.bitcast(self._item(addresses, each), BYTES) for each in places]
         self._strides = [self._item(strides, each) for each in places]
-        self._blocks = [self._block(each) for each in self._types]
+        self._blocks = [block_of(builder, each) for each in self._types]
 
-    def write(self, expression: Expression) -> None:
+    def write(self, compute: Block) -> None:
         builder = self._builder
         for start, stride, block, type in self._operands():
             with builder.if_then(builder.icmp_signed("==", stride, int_constant(0))):
@@ -58,30 +80,17 @@ class _Loop:
             left = builder.sub(self._count, first)
             length = builder.select(builder.icmp_signed("<", left, int_constant(_BLOCK)), left, int_constant(_BLOCK))
             inputs = [self._at_hand(*each, first, length) for each in self._operands()]
-            with counting(builder, length) as place:
-                values = [self._value(builder.load(builder.gep(each, [place]))) for each in inputs]
-                builder.store(expression(*values).code, builder.gep(self._blocks[-1], [place]))
+            compute(builder, self._format, inputs, self._blocks[-1], length)
             self._write_results(first, length)
 
     def _operands(self) -> Iterator[tuple[Any, Any, Any, Any]]:
         return zip(self._starts[:-1], self._strides[:-1], self._blocks[:-1], self._types[:-1])
-
-    def _value(self, code: Any) -> Value | Condition:
-        if code.type is BOOL:
-            return Condition(self._builder, self._format, self._builder.icmp_signed("!=", code, ir.Constant(BOOL, 0)))
-        return Value(self._builder, self._format, code)
 
     def _size(self, type: Any) -> Any:
         return int_constant(1 if type is BOOL else size_of(self._format))
 
     def _item(self, table: Any, place: int) -> Any:
         return self._builder.load(self._builder.gep(table, [int_constant(place)]))
-
-    def _block(self, type: Any) -> Any:
-        """Memory for the elements of a block, on the stack."""
-        memory = self._builder.alloca(ir.ArrayType(type, _BLOCK))
-        memory.align = ALIGNMENT
-        return self._builder.bitcast(memory, type.as_pointer())
 
     def _element(self, start: Any, offset: Any, type: Any) -> Any:
         """The address of the element so many bytes behind a start."""
@@ -117,19 +126,26 @@ class _Loop:
                 builder.store(builder.load(builder.gep(block, [place])), self._element(start, offset, type))
 
 
+def block_of(builder: ir.IRBuilder, type: Any) -> Any:
+    """Memory for the elements of a block, on the stack."""
+    memory = builder.alloca(ir.ArrayType(type, _BLOCK))
+    memory.align = ALIGNMENT
+    return builder.bitcast(memory, type.as_pointer())
+
+
 def int_constant(number: int) -> Any:
     return ir.Constant(INT, number)
 
 
 @contextmanager
-def counting(builder: ir.IRBuilder, end: Any, step: int = 1) -> Iterator[Any]:
-    """What is written inside runs for 0, `step`, 2 * `step` ... below `end`."""
+def counting(builder: ir.IRBuilder, end: Any, step: int = 1, start: int = 0) -> Iterator[Any]:
+    """What is written inside runs for `start`, `start` + `step`, `start` + 2 * `step` ... below `end`."""
     before = builder.block
     head, body, after = [builder.append_basic_block() for _ in range(3)]
     builder.branch(head)
     builder.position_at_end(head)
     number = builder.phi(INT)
-    number.add_incoming(int_constant(0), before)
+    number.add_incoming(int_constant(start), before)
     builder.cbranch(builder.icmp_signed("<", number, end), body, after)
     builder.position_at_end(body)
     yield number

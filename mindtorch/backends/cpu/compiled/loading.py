@@ -7,6 +7,7 @@ from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.compiled import background, cache, machine, scatters, settings
 from mindtorch.backends.cpu.compiled.conversions import CONVERSIONS
 from mindtorch.backends.cpu.compiled.expressions import expression
+from mindtorch.backends.cpu.compiled.recurrences import RECURRENCES
 from mindtorch.backends.cpu.compiled.row_kernels import ROW_KERNELS
 from mindtorch.backends.cpu.compiled.ufuncs import ufunc
 
@@ -39,6 +40,8 @@ def as_ufunc(name: str, code: bytes) -> np.ufunc:
     if name == scatters.ADD_ROWS:
         loops = [([_INDEX, dtype, dtype], address) for dtype, address in zip(_DTYPES, found)]
         return ufunc(name, loops, engine, scatters.SIGNATURE)
+    if name in RECURRENCES:
+        return ufunc(name, [([dtype] * 3, address) for dtype, address in zip(_DTYPES, found)], engine)
     kernel = ROW_KERNELS.get(name)
     masks = [*expression(name).are_masks, False] if kernel is None else [False] * len(kernel.arguments)
     loops = [([_BOOL if each else dtype for each in masks], address) for dtype, address in zip(_DTYPES, found)]

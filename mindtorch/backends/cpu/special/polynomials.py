@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BFLOAT16, COMPLEX, FLOAT, HALF, int_to_float
+from mindtorch._core.promotion import BFLOAT16, COMPLEX, HALF, int_to_float
 from mindtorch._support.numpy_functions import broadcast_to, is_all, is_any, is_within, largest
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented
+from mindtorch.backends.cpu.compiled.choice import CompiledLoop
+from mindtorch.backends.cpu.compiled.recurrences import CLOSED_ABOVE, NAN_ABOVE
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.iterator.constants import CONSTANTS
 
@@ -21,6 +23,7 @@ Array = np.ndarray
 Step = Callable[[Array, Any, int, Array, Array, Array, Array], None]
 Closed = Callable[[Array, Array, Array], Array]
 Table = Callable[[Array, int], Array | None]
+Fill = Callable[[Array, Array, Array], None]
 
 _BLOCK = 1 << 12  # elements: of so many, a table stays in the cache
 _ROWS = 16  # degrees of which a table has the values
@@ -123,14 +126,22 @@ def _few(table: Table, x: Array, n: Array) -> Any:
     return rows[degree, np.arange(x.size).reshape(x.shape)]
 
 
-def _polynomial(op: str, computation: Callable[[Array, Array], Array], table: Table) -> Any:
+def _polynomial(
+    op: str, computation: Callable[[Array, Array], Array], table: Table, closed_form: Fill | None = None
+) -> Any:
     """A kernel of arrays or numbers; the degree is a whole number, in the dtype that it has in common with x. The table
-    has the values for low degrees."""
+    has the values for low degrees. Those that a compiled loop leaves out are filled in by the closed form."""
+    compiled = CompiledLoop(op)
 
     def loop(x: Array, n: Array, out: Array | None = None) -> Array:
         if out is None:
             out = np.empty(broadcast_shapes(x.shape, n.shape), x.dtype)
         if out.size == 0:
+            return out
+        if (compiled_loop := compiled.get()) is not None:
+            compiled_loop(x, n, out)
+            if closed_form is not None:
+                closed_form(x, n, out)
             return out
         if out.size <= _BLOCK and (result := _few(table, x, n)) is not None:
             out[...] = result
@@ -200,8 +211,9 @@ _KINDS: dict[str, tuple[Callable[[Array, Array], Array], OfOne, OfOne, Closed]] 
 }
 
 
-def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
+def _chebyshev(kind: str, is_shifted: bool) -> Any:
     """Degrees that are higher than `closed_above` are computed by the closed form inside of the interval."""
+    closed_above = CLOSED_ABOVE[kind, is_shifted]
     linear, right_end, left_end, closed = _KINDS[kind]
 
     def computation(given: Array, degree: Array) -> Array:
@@ -223,14 +235,27 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
     def inner(x: Array, degree: Array, at_end: Array) -> Array:
         """The values where some degree is higher; at the ends those of degrees up to 0 only."""
         x, degree, at_end = np.broadcast_arrays(x, degree, at_end)
-        by_form = (degree > closed_above) & (np.abs(x) < 1) & ~at_end
         result = np.empty(x.size, x.dtype)
-        result[by_form] = closed(np.arccos(x[by_form]), degree[by_form].astype(x.dtype), x[by_form])
+        by_form = write_closed(x, degree, at_end, result)
         if not is_all(by_form):
             others, low = x[~by_form], np.where(at_end, np.minimum(degree, 0), degree)[~by_form]
             first = linear(others, CONSTANTS[int][x.dtype][1])
             result[~by_form] = _recurrence(others + others, low, first, _times_two_x)
         return result
+
+    def write_closed(x: Array, degree: Array, at_end: Array, result: Array) -> Array:
+        """Writes the values that the closed form has, and tells which these are."""
+        by_form = (degree > closed_above) & (np.abs(x) < 1) & ~at_end
+        result[by_form] = closed(np.arccos(x[by_form]), degree[by_form].astype(x.dtype), x[by_form])
+        return by_form
+
+    def closed_form(given: Array, n: Array, out: Array) -> None:
+        if largest(n) <= closed_above:
+            return
+        number = CONSTANTS[int][given.dtype]
+        x = given + given - number[1] if is_shifted else given
+        at_end = np.equal(given, number[0 if is_shifted else -1]) | np.equal(given, number[1])
+        write_closed(*np.broadcast_arrays(x, n.astype(np.int64), at_end), out)
 
     def table(given: Array, highest: int) -> Array | None:
         if highest > closed_above:
@@ -245,17 +270,18 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
                 np.copyto(rows[1:-1], values(degrees), where=at_end, casting="unsafe")
         return rows
 
-    return _polynomial(f"{'shifted_' if is_shifted else ''}chebyshev_polynomial_{kind}", computation, table)
+    name = f"{'shifted_' if is_shifted else ''}chebyshev_polynomial_{kind}"
+    return _polynomial(name, computation, table, closed_form)
 
 
-chebyshev_polynomial_t = _chebyshev("t", 6, is_shifted=False)
-chebyshev_polynomial_u = _chebyshev("u", 8, is_shifted=False)
-chebyshev_polynomial_v = _chebyshev("v", 8, is_shifted=False)
-chebyshev_polynomial_w = _chebyshev("w", 8, is_shifted=False)
-shifted_chebyshev_polynomial_t = _chebyshev("t", 6, is_shifted=True)
-shifted_chebyshev_polynomial_u = _chebyshev("u", 6, is_shifted=True)
-shifted_chebyshev_polynomial_v = _chebyshev("v", 6, is_shifted=True)
-shifted_chebyshev_polynomial_w = _chebyshev("w", 4, is_shifted=True)
+chebyshev_polynomial_t = _chebyshev("t", is_shifted=False)
+chebyshev_polynomial_u = _chebyshev("u", is_shifted=False)
+chebyshev_polynomial_v = _chebyshev("v", is_shifted=False)
+chebyshev_polynomial_w = _chebyshev("w", is_shifted=False)
+shifted_chebyshev_polynomial_t = _chebyshev("t", is_shifted=True)
+shifted_chebyshev_polynomial_u = _chebyshev("u", is_shifted=True)
+shifted_chebyshev_polynomial_v = _chebyshev("v", is_shifted=True)
+shifted_chebyshev_polynomial_w = _chebyshev("w", is_shifted=True)
 
 
 # -------------------- Hermite, Laguerre, Legendre --------------------
@@ -270,7 +296,7 @@ def _hermite(op: str, factor: int) -> Any:
         np.subtract(spare, out, out)
 
     def computation(x: Array, degree: Array) -> Array:
-        limit = 128 if x.dtype is FLOAT else 512
+        limit = NAN_ABOVE[x.dtype.name]
         linear = np.multiply(CONSTANTS[int][x.dtype][factor], x)
         if largest(degree) <= limit:
             return _recurrence(linear, degree, linear, step)
