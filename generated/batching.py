@@ -203,6 +203,7 @@ KERNELS = {
     "sort.stable": rules.sort("sort.stable", "first_index"),
     "topk": rules.topk("topk", "first_index"),
     "linalg_vector_norm": rules.reduce("linalg_vector_norm", "complex_to_real"),
+    "hash_tensor": rules.reduce("hash_tensor", "hash"),
     "nansum": rules.reduce("nansum", "sum"),
     # view
     "alias": rules.alike("alias", None),

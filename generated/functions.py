@@ -307,6 +307,7 @@ FUNCTIONS = (
     "std_mean",
     "var_mean",
     "nanmean",
+    "hash_tensor",
     "nansum",
     "msort",
     "diff",

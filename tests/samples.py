@@ -727,6 +727,18 @@ def truth_dims(make):
 
 
 @samples
+def hash_tensor(make):
+    yield call(make(), 0)
+    yield call(make(2, 3))
+    yield call(make(2, 3), mode=0)
+    yield call(make(2, 3, 4), (0, -1), keepdim=True)
+    yield call(make(3, 4, layout="transposed"), 0)
+    yield call(make(2, 3, 4, layout="permuted"), [2], keepdim=True)
+    yield call(make(3, 4, layout="expanded"), 1)
+    yield call(make(0, 3), [1])
+
+
+@samples
 def reduce_dims_nonempty(make):
     yield call(make(), 0)
     yield call(make(2, 3), -1)

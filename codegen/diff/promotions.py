@@ -31,6 +31,7 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
     "mean": _SAME,
     "sum": {**_SAME, "bool": "int64"},
     "index": dict.fromkeys(EXAMPLES, "int64"),
+    "hash": dict.fromkeys(EXAMPLES, "uint64"),
     "bool_or_uint8": dict.fromkeys(EXAMPLES, "bool"),
 }
 

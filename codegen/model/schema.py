@@ -105,11 +105,11 @@ class FunctionSchema:
     def separate_ints(self) -> Argument | None:
         """The list argument that a method takes as separate ints, too, ``x.view(2, 3)``, or a factory, ``zeros(2, 3)``.
 
-        As in torch, that is the only positional argument besides ``self``.
+        As in torch, that is the only positional argument besides ``self``, and a list of any size.
         """
         others = [argument for argument in self.positional if argument.name != "self"]
         kind = others[0].type if len(others) == 1 else None
-        is_ints = isinstance(kind, ListType) and kind.base in ("int", "SymInt")
+        is_ints = isinstance(kind, ListType) and kind.base in ("int", "SymInt") and kind.size is None
         return others[0] if is_ints else None
 
     @property

@@ -55,6 +55,7 @@ class ReductionMethods:
     corrcoef = as_method(reduction_ops.corrcoef)
     count_nonzero = as_method(reduction_ops.count_nonzero)
     nanmean = as_method(reduction_ops.nanmean)
+    hash_tensor = as_method(reduction_ops.hash_tensor)
     nansum = as_method(reduction_ops.nansum)
     msort = as_method(reduction_ops.msort)
     diff = as_method(reduction_ops.diff)

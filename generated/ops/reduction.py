@@ -114,6 +114,7 @@ _topk_kernels = kernel_table("topk")
 _linalg_vector_norm_kernels = kernel_table("linalg_vector_norm")
 _std_mean_correction_kernels = kernel_table("std_mean.correction")
 _var_mean_correction_kernels = kernel_table("var_mean.correction")
+_hash_tensor_kernels = kernel_table("hash_tensor")
 _nansum_kernels = kernel_table("nansum")
 
 
@@ -2976,6 +2977,35 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
         return failed(error, nanmean, locals())
 
 
+def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=None, keepdims=None):
+    """hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor"""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    if state.active_modes and intercepts(hash_tensor, input, out):
+        return call(hash_tensor, input, dim, keepdim=keepdim, mode=mode, out=out)
+    try:
+        if type(dim) is int:
+            dim = (dim,)
+        elif dim is None:
+            dim = ()
+        elif type(dim) is not tuple or dim and type(dim[0]) is not int:
+            dim = sized_ints_of(dim, "hash_tensor", "dim", 2)
+        keepdim = keepdim if keepdim is False or keepdim is True else bool_of(keepdim, "hash_tensor", "keepdim")
+        mode = mode if type(mode) is int and -(2**63) <= mode < 2**63 else int_of(mode, "hash_tensor", "mode")
+        input_array = input._mt_array
+        if out is not None:  # hash_tensor.out
+            if IS_METHOD:
+                raise NotATensor
+            out_array = out._mt_array
+            array = _hash_tensor_kernels[type(input_array)](input_array, dim, keepdim, mode, out=out_array)
+            return adopt_result(out, array)
+        return wrap(_hash_tensor_kernels[type(input_array)](input_array, dim, keepdim, mode))
+    except CALL_ERRORS as error:
+        return failed(error, hash_tensor, locals())
+
+
 def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
     """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
     if axis is not None:
@@ -3396,6 +3426,7 @@ quantile_scalar_out = out_form(quantile_scalar)
 nanquantile_default_out = out_form(nanquantile_default)
 nanquantile_scalar_out = out_form(nanquantile_scalar)
 nanmean_out = out_form(nanmean)
+hash_tensor_out = out_form(hash_tensor)
 nansum_out = out_form(nansum)
 msort_out = out_form(msort)
 diff_out = out_form(diff)

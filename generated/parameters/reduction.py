@@ -316,6 +316,17 @@ PARAMETERS = {
         {"dim": None, "keepdim": False, "dtype": None, "axis": None, "keepdims": None},
         ("out",),
     ),
+    "hash_tensor": (
+        ("input", "dim"),
+        "",
+        {"dim": (), "keepdim": False, "mode": 0, "out": None, "axis": None, "keepdims": None},
+    ),
+    "hash_tensor_out": (
+        ("input", "dim"),
+        "",
+        {"dim": (), "keepdim": False, "mode": 0, "axis": None, "keepdims": None},
+        ("out",),
+    ),
     "nansum": (
         ("input", "dim", "keepdim"),
         "",

@@ -406,6 +406,8 @@ OPS = (
     (SCHEMAS["var_mean.correction_out"], CopiedOut(functions.var_mean_correction), {"boxed": True}),
     (SCHEMAS["nanmean"], functions.nanmean, {"composite": True}),
     (SCHEMAS["nanmean.out"], functions.nanmean_out, {"composite": True}),
+    (SCHEMAS["hash_tensor"], functions.hash_tensor, {}),
+    (SCHEMAS["hash_tensor.out"], functions.hash_tensor_out, {"kernels": "hash_tensor"}),
     (SCHEMAS["nansum"], functions.nansum, {"jvp": forward_ad.nansum, "differentiable": True}),
     (SCHEMAS["nansum.out"], functions.nansum_out, {"kernels": "nansum"}),
     (SCHEMAS["msort"], functions.msort, {"composite": True}),
@@ -484,6 +486,7 @@ KERNELS = {
         "linalg_vector_norm": cpu_reduction.vector_norm,
         "std_mean.correction": cpu_variance.std_mean,
         "var_mean.correction": cpu_variance.var_mean,
+        "hash_tensor": cpu_reduction.hash_tensor,
         "nansum": cpu_reduction.nansum,
     },
     "Meta": {
@@ -538,6 +541,7 @@ KERNELS = {
         "linalg_vector_norm": rules.reduce("complex_to_real"),
         "std_mean.correction": rules.spread_and_mean("first"),
         "var_mean.correction": rules.spread_and_mean("first"),
+        "hash_tensor": rules.reduce("hash"),
         "nansum": rules.reduce("sum"),
     },
 }

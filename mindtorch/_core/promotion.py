@@ -27,6 +27,7 @@ FLOATING = (HALF, BFLOAT16, FLOAT, DOUBLE)
 CFLOAT, CDOUBLE = np.dtype("complex64"), np.dtype("complex128")
 COMPLEX = (CFLOAT, CDOUBLE)
 UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
+UINT64 = UNSIGNED[2]
 
 _KIND = {BOOL: 0} | dict.fromkeys(INTEGRAL + UNSIGNED, 1) | dict.fromkeys(FLOATING, 2) | dict.fromkeys(COMPLEX, 3)
 _COMPLEX_OF: dict[Any, NumpyDtype] = {
@@ -182,6 +183,10 @@ def sum_of(operand: Any, *others: Any) -> NumpyDtype:
     return INT64 if is_integral(operand.dtype) else operand.dtype
 
 
+def to_hash(*operands: Any) -> NumpyDtype:
+    return UINT64
+
+
 def bool_or_uint8(operand: Any, *others: Any) -> NumpyDtype:
     return UINT8 if operand.dtype == UINT8 else BOOL
 
@@ -204,6 +209,7 @@ RULES: dict[str, Rule] = {
     "mean": first,
     "sum": sum_of,
     "index": to_index,
+    "hash": to_hash,
     "bool_or_uint8": bool_or_uint8,
 }
 

@@ -308,6 +308,7 @@ __all__ = [
     "std_mean",
     "var_mean",
     "nanmean",
+    "hash_tensor",
     "nansum",
     "msort",
     "diff",
@@ -1675,6 +1676,9 @@ def nanmean(
     *,
     dtype: dtype | None = None,
     out: Tensor | None = None,
+) -> Tensor: ...
+def hash_tensor(
+    input: Tensor, dim: int | Sequence[int] = (), *, keepdim: bool = False, mode: int = 0, out: Tensor | None = None
 ) -> Tensor: ...
 def nansum(
     input: Tensor,

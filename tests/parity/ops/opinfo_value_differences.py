@@ -86,11 +86,6 @@ REFLECTED = Cause(
     "Tensor.__radd__ and the like take a number in the place of the tensor, which torch's slots refuse.",
     takes="methods that look at their own first argument",
 )
-NO_UINT64 = Cause(
-    OURS,
-    "there is no hash_tensor, whose result is uint64.",
-    takes="uint64",
-)
 COMPLEX32 = Cause(
     OURS,
     "there is no complex32.",
@@ -159,7 +154,6 @@ TABLE = Table(
     Known("fft_ihfft2", "out alike, out empty, out turned", UNWRITTEN, samples="3"),
     Known("fft_ihfftn", "out alike, out empty, out turned", UNWRITTEN, samples="2-5"),
     Known("gather", "error", RESIZED_OVER_INPUT, samples="7"),
-    Known("hash_tensor", "function, method, noncontiguous, out alike, out empty, out turned, out integral", NO_UINT64),
     Known("linalg_eigh", "out integral", REFUSED_OUT, dtypes="complex64 complex128"),
     Known("mH", "noncontiguous", EAGER_CONJUGATE, dtypes="complex64 complex128"),
     Known("matmul", "out turned", VIEW_OF_OUT, samples="5"),

@@ -4,10 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, FLOAT, HALF, INTEGRAL, common_dtype, int_to_float
+from mindtorch._core.promotion import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    HALF,
+    INTEGRAL,
+    UNSIGNED,
+    common_dtype,
+    int_to_float,
+)
 from mindtorch.backends.cpu.common import arithmetic, paired
 from mindtorch.backends.cpu.common.casting import row_major
-from mindtorch.backends.cpu.common.computing import FLOATS, NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.common.computing import ALL, FLOATS, NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, binary_with_alpha, unary
 from mindtorch.backends.cpu.common.numbers import checked_number, is_one
 from mindtorch.backends.cpu.common.unsupported_dtypes import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
@@ -72,7 +82,7 @@ def _check_subtraction(input: Array, other: Array | Number) -> None:
 
 # -------------------- products and quotients --------------------
 
-mul = binary(Op(loops(np.multiply), exact_numbers=True))
+mul = binary(Op(loops(np.multiply, (*ALL, *UNSIGNED)), exact_numbers=True))
 _DIV = Op(loops(np.divide, (*FLOATS, *COMPLEX)), int_to_float, exact_numbers=True)
 div = binary(_DIV)
 _DIV_FLOOR = Op(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BOOL, INTEGRAL, to_bool
+from mindtorch._core.promotion import BOOL, INTEGRAL, UNSIGNED, to_bool
 from mindtorch.backends.cpu.common.computing import Op, loops, loops_of_truth
 from mindtorch.backends.cpu.common.elementwise import binary, predicate, unary
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
@@ -13,6 +13,7 @@ from mindtorch.backends.cpu.common.unsupported_dtypes import (
 )
 
 INTEGERS = (BOOL, *INTEGRAL)
+WITH_UNSIGNED = (*INTEGERS, *UNSIGNED)
 
 
 # -------------------- comparisons and truth --------------------
@@ -22,16 +23,18 @@ logical_or = predicate(np.logical_or, binary)
 logical_xor = binary(Op(loops_of_truth(np.logical_xor), result_dtype=to_bool))
 
 
-def _bitwise(function: Any, name: str, factory: Any = binary) -> Any:
-    return factory(Op(loops(function, INTEGERS), unsupported=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
+def _bitwise(function: Any, name: str) -> Any:
+    return binary(Op(loops(function, WITH_UNSIGNED), unsupported=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
 
 
-bitwise_not = _bitwise(np.bitwise_not, "bitwise_not", unary)
+bitwise_not = unary(
+    Op(loops(np.bitwise_not, INTEGERS), unsupported=not_implemented("bitwise_not_cpu", *ONLY_INTEGRAL, *UNSIGNED))
+)
 bitwise_and = _bitwise(np.bitwise_and, "bitwise_and")
 bitwise_or = _bitwise(np.bitwise_or, "bitwise_or")
 bitwise_xor = binary(
     Op(
-        loops_of_truth(np.bitwise_xor, INTEGERS),
+        loops_of_truth(np.bitwise_xor, WITH_UNSIGNED),
         unsupported=not_implemented("bitwise_xor_cpu", *ONLY_INTEGRAL),
     )
 )

@@ -130,23 +130,23 @@ def count(shape: Sequence[int], dims: tuple[int, ...]) -> int:
     return total
 
 
-def nonempty_dims(op: str, input: Array, dim: Any, shown: Any = None) -> tuple[int, ...]:
+def nonempty_dims(op: str, input: Array, dim: Any, shown: Any = None, call: str = "()") -> tuple[int, ...]:
     """The dimensions to reduce, of which none may be empty: there is no largest of no elements.
 
-    `shown`: how the message names them, when not counted from the front.
+    `shown`: how the message names them, when not counted from the front; `call`: what follows the op's name in it.
     """
     if input.size:
         return reduced_dims(dim, input.ndim)
     dims = reduced_dims(dim, input.ndim)
     if dim is None or dim == () or dim == []:
         raise RuntimeError(
-            f"{op}(): Expected reduction dim to be specified for input.numel() == 0. "
+            f"{op}{call}: Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction dim with the 'dim' argument."
         )
     for place, each in enumerate(dims):
         if not input.shape[each]:
             name = shown[place] if shown else each
-            raise IndexError(f"{op}(): Expected reduction dim {name} to have non-zero size.")
+            raise IndexError(f"{op}{call}: Expected reduction dim {name} to have non-zero size.")
     return dims
 
 

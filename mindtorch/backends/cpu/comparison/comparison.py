@@ -12,27 +12,28 @@ from mindtorch.backends.cpu.common.unsupported_dtypes import (
 )
 
 REAL = (BOOL, *REAL_NUMBERS)
+WITH_UNSIGNED = (*ALL, *UNSIGNED)
 
 
 # -------------------- comparisons and truth --------------------
 
 
-def _comparison(function: Any, name: str, supported: Any = ALL) -> Any:
+def _comparison(function: Any, name: str, supported: Any) -> Any:
     return binary(Op(loops_of_truth(function, supported), result_dtype=to_bool, unsupported=_no_order(name, supported)))
 
 
 def _no_order(name: str, supported: Any) -> dict[Any, Any]:
-    return {} if supported is ALL else not_implemented(f"{name}_cpu", *COMPLEX)
+    return not_implemented(f"{name}_cpu", *COMPLEX) if supported is REAL else {}
 
 
-eq = _comparison(np.equal, "eq")
-ne = _comparison(np.not_equal, "ne")
+eq = _comparison(np.equal, "eq", WITH_UNSIGNED)
+ne = _comparison(np.not_equal, "ne", WITH_UNSIGNED)
 lt = _comparison(np.less, "lt", REAL)
 le = _comparison(np.less_equal, "le", REAL)
 gt = _comparison(np.greater, "gt", REAL)
 ge = _comparison(np.greater_equal, "ge", REAL)
 
 
-isnan = predicate(np.isnan, supported=(*ALL, *UNSIGNED))
-isinf = predicate(np.isinf, supported=(*ALL, *UNSIGNED))
+isnan = predicate(np.isnan, supported=WITH_UNSIGNED)
+isinf = predicate(np.isinf, supported=WITH_UNSIGNED)
 isfinite = predicate(np.isfinite)

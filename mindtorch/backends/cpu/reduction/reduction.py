@@ -14,6 +14,8 @@ from mindtorch._core.promotion import (
     FLOAT,
     INT64,
     UINT8,
+    UINT64,
+    UNSIGNED,
     can_convert,
     float_of,
     is_integral,
@@ -175,6 +177,22 @@ def amax(input: Array, dim: Dims = (), keepdim: bool = False, out: Array | None 
 def amin(input: Array, dim: Dims = (), keepdim: bool = False, out: Array | None = None) -> Array:
     _check_equal_dtypes(input, out)
     return store(_extreme("amin", np.minimum, _NO_AMIN, input, dim, keepdim), input.dtype, out)
+
+
+_NO_HASH = not_implemented("xor_sum_cpu", *COMPLEX, *UNSIGNED)
+
+
+def hash_tensor(input: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0, out: Array | None = None) -> Array:
+    """The bits of the elements, as float64 or int64, combined by exclusive or: the same in every order."""
+    if out is not None and out.dtype != UINT64:
+        raise RuntimeError(f"Expected result to be of dtype uint64, but got {scalar_name(out.dtype)}")
+    dims = nonempty_dims("hash_tensor", input, dim, shown=dim, call="")
+    if mode:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    if input.size:
+        _refuse(input, _NO_HASH)
+    bits = as_computed(input, INT64 if is_integral(input.dtype) else DOUBLE).view(UINT64)
+    return store(np.bitwise_xor.reduce(bits, dims, None, None, keepdim), UINT64, out)
 
 
 def _check_equal_dtypes(input: Array, out: Array | None) -> None:
