@@ -13,7 +13,9 @@ from difflib import get_close_matches
 
 from .model import Location
 
-_MOST_SHOWN = 400
+# Bytes of a message and of its advice, and of the line of source: with its place, all of it stays below 2 KB.
+_MOST_SHOWN = 640
+_MOST_OF_LINE = 320
 _MOST_LISTED = 200
 _MOST_OVERLOADS = 4
 # Where YAML ends a line. Every parser of ours counts lines in this way.
@@ -40,8 +42,9 @@ class Diagnostic:
 
     def _excerpt(self) -> list[str]:
         """The line, or the part of a very long one around the column, and a caret. Tabs stay, so that it lines up."""
-        start = max(self.location.column - _MOST_SHOWN // 2, 0) if len(self.source_line) > _MOST_SHOWN else 0
-        shown = self.source_line[start : start + _MOST_SHOWN]
+        most = _MOST_OF_LINE if self.source_line.isascii() else _MOST_OF_LINE // 4
+        start = max(self.location.column - most // 2, 0) if len(self.source_line) > most else 0
+        shown = self.source_line[start : start + most]
         before = shown[: self.location.column - 1 - start]
         caret = "".join("\t" if character == "\t" else " " for character in before) + "^"
         return [f"  {_printable(shown)}", f"  {caret}"]
@@ -49,8 +52,8 @@ class Diagnostic:
 
 def _shortened(text: str) -> str:
     """A text without its middle if it is very long: it quotes something that was never meant to be written."""
-    half = _MOST_SHOWN
-    return text if len(text) <= 2 * half else f"{text[:half]} ... {text[-half:]}"
+    half = _MOST_SHOWN // 2 if text.isascii() else _MOST_SHOWN // 8
+    return text if len(text.encode(errors="replace")) <= _MOST_SHOWN else f"{text[:half]} ... {text[-half:]}"
 
 
 def _printable(line: str) -> str:
@@ -108,8 +111,8 @@ class Problems:
         file = diagnostic.location.file
         return self._first.index(file) if file in self._first else len(self._first)
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
+    def __len__(self) -> int:
+        return len(self._found)
 
     def raise_if_any(self, but_for: Collection[str] = ()) -> None:
         if any(found.code not in but_for for found in self._found):
@@ -213,6 +216,11 @@ CODES = {
     "E072": "an operator on bits, ^ & | ~ << >>, between numbers that are no integers",
     "E073": "a gradient for an argument that the op writes",
     "E074": "a decomposition that calls the op that it is",
+    "E075": "a formula that gives something else than a gradient: a number, a function, a comparison",
+    "E076": "a call in place, or one that leaves what can be differentiated",
+    "E077": "an operation that its operands do not have: on None or a text, a slice of step 0, a tensor as a condition",
+    "E078": "a number that no dtype holds, or a division by 0",
+    "E079": "a comment inside of a formula",
     "E080": "a hand-written source file is not Python",
     "E081": "a function that is found in two files: a helper of formulas, or another function of a family",
     "E090": "a removal that is missing, or not behind the release that deprecates",

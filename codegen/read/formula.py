@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
 from ..errors import Problems, did_you_mean
-from ..model import CONSTANT, REFUSED, Argument, Formula, FormulaKind, Location, Reference, SavedValue
+from ..model import CONSTANT, REFUSED, Argument, Formula, FormulaKind, Location, Reference, SavedValue, Type
 from ..sources.call_forms import CallForms, is_surely_method, mistakes
 from .formula_offsets import character_offset, syntax_offset
+from .formula_values import OUTSIDE_AUTOGRAD, Kind, Values
 from .metadata import METADATA_ATTRIBUTES, metadata_key, owner_of, value_attributes, whole_names
 from .scope import BUILTINS, Scope, other_name
 from .yaml_source import Scalar
@@ -36,12 +37,20 @@ _NOUNS: dict[Role, str] = {
     "when": "when formula",
     "decomposition": "decomposition",
 }
+_RESULT_HINTS: dict[Kind, str] = {
+    "a function": "call it, with its arguments in brackets",
+    "a comparison": "write where(condition, grad, 0), or multiply by the comparison: grad * (self > 0)",
+    "True or False": "write where(condition, grad, 0), or multiply by a mask: grad * (self > 0)",
+    "None": "write non_differentiable",
+    "a number": "write zeros_like(grad) + number, or non_differentiable if there is no gradient",
+}
 _ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"} | {REFUSED, CONSTANT}
 _OF_OPS = ("torch", "mindtorch")
 _MODULES = frozenset((*_OF_OPS, "math", "np", "numpy", "scipy", "cmath"))
-_NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers: define one in {}"
+_NAME_HINT = "here are {names}; besides there are ops, Python builtins and helpers: define one in {place}"
 _DECOMPOSITION_NAME_HINT = (
-    "names are the op's arguments, ops, Python builtins, dtypes, layouts, memory formats and helpers: define one in {}"
+    "here are {names}; besides there are ops, Python builtins, dtypes, layouts, memory formats and helpers: define one "
+    "in {place}"
 )
 _HELPER_PLACE_HINT = "write a helper in {}"
 _SYNTAX_HINT = "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes"
@@ -66,9 +75,10 @@ def read_formula(source: Scalar, targets: tuple[str, ...], role: Role, scope: Sc
         tree = ast.parse(source.text, mode="eval").body
         return _Analysis(source, role, scope, problems).formula(tree, targets)
     except SyntaxError as error:
-        offset = syntax_offset(source.text, error)
+        offset, is_number = syntax_offset(source.text, error), "digits" in (error.msg or "")
         message = f"the {_word(role)} is not a Python expression: {error.msg}"
-        problems.add("E060", message, source.at(offset), _SYNTAX_HINT)
+        hint = "write a smaller number, or a float such as 1e20" if is_number else _SYNTAX_HINT
+        problems.add("E060", message, source.at(offset), hint)
     except (ValueError, RecursionError, MemoryError):
         hint = _HELPER_PLACE_HINT.format(scope.helper_place)
         problems.add("E060", f"the {_word(role)} is too deeply nested", source.location, hint)
@@ -125,7 +135,10 @@ class _Analysis(ast.NodeVisitor):
     def formula(self, tree: ast.expr, targets: tuple[str, ...]) -> Formula:
         if self._role != "decomposition":  # which asks the tensor when it runs
             self._whole_tensors = frozenset(whole_names(tree, self._metadata_key))
+        before = len(self._problems)
         self.visit(tree)
+        if len(self._problems) == before:  # what is wrong with a name makes other things seem wrong
+            self._check_values(tree, targets)
         found = self._found
         if {"grad", "grads"} <= found.gradient_styles:
             hint = "write grads[0] instead of grad"
@@ -145,6 +158,54 @@ class _Analysis(ast.NodeVisitor):
             tuple(found.constants),
             cast(ast.expr, _Resolver(found.references).visit(tree)),
         )
+
+    # what the parts are
+
+    def _check_values(self, tree: ast.expr, targets: tuple[str, ...]) -> None:
+        """What is Python, and cannot be computed or is no gradient."""
+        arguments = {each.arg for node in ast.walk(tree) if isinstance(node, ast.Lambda) for each in node.args.args}
+        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        values, before = Values(self._scope, self._meaning, frozenset(arguments | stored)), len(self._problems)
+        for code, message, node, hint in values.mistakes(tree):
+            self._problem(code, message, node, hint)
+        self._check_end(tree)
+        if len(self._problems) == before:
+            self._check_result(values.kind(tree), tree, targets)
+
+    def _check_end(self, tree: ast.expr) -> None:
+        rest = self._source.text[self._end(tree) :]
+        if "#" in rest:
+            place = self._source.at(len(self._source.text) - len(rest) + rest.index("#"))
+            hint = "write it behind the quotes, or on a line of its own"
+            self._problems.add("E079", f"a comment inside of the {_word(self._role)}", place, hint)
+
+    def _check_result(self, kind: Kind, tree: ast.expr, targets: tuple[str, ...]) -> None:
+        """A gradient is a tensor, and those of several arguments, or of a list, are a list of them."""
+        types = [each.type for each in (self._scope.schema.argument(name) for name in targets) if each is not None]
+        if self._role != "backward" or not types or isinstance(tree, ast.Constant):
+            return
+        is_one = len(types) == 1 and types[0].is_tensor
+        if is_one and isinstance(tree, ast.Tuple) and len(tree.elts) == 1:
+            self._problem("E067", f"a tuple of one gradient for '{targets[0]}'", tree, "remove the comma at the end")
+        elif kind not in ("unknown", "a tensor" if is_one else "a list") and not isinstance(tree, ast.Tuple):
+            names, wanted = ", ".join(targets), "a tensor" if is_one else "a list of tensors"
+            message = f"the gradient of '{names}' is {wanted}, and this is {kind}"
+            self._problem("E075", message, tree, _RESULT_HINTS.get(kind, f"write an expression that gives {wanted}"))
+
+    def _meaning(self, name: str) -> Type | Kind | None:
+        """The type of an argument or output, or what a gradient is."""
+        scope = self._scope
+        if self._is_gradient(name):
+            return "a list" if name == "grads" else "a tensor"
+        if name in self._arguments:
+            return self._arguments[name].type
+        if self._dual_part(name) is not None:
+            argument = self._dual_part(name)
+            return argument.type if argument else None
+        if name in scope.outputs:
+            results = dict(zip(scope.schema.result_names, scope.schema.returns))
+            return results[scope.outputs[name]].type
+        return None
 
     # positions
 
@@ -329,12 +390,35 @@ class _Analysis(ast.NodeVisitor):
         self._found.constants[node.id] = None
         self._record(f"constants.{node.id}", node)
 
+    def _refused(self, name: str, changed: ast.expr) -> str:
+        """Why a formula cannot use an attribute or function of that name, though there is one; or nothing.
+
+        A decomposition may write to a tensor that it has made, and to what the schema says that it writes.
+        """
+        own = self._arguments.get(changed.id) if isinstance(changed, ast.Name) else None
+        is_others = self._role != "decomposition" or own is not None and not own.is_written
+        if is_others and name.endswith("_") and not name.endswith("__"):
+            return f"'{name}' changes a tensor: a {_word(self._role)} computes new ones"
+        if self._role in ("backward", "forward") and name in OUTSIDE_AUTOGRAD:
+            return f"'{name}' is outside of what can be differentiated again"
+        return ""
+
+    def _refuse(self, name: str, message: str, place: Location) -> None:
+        plain = name.rstrip("_")
+        is_there = plain != name and (plain in self._scope.ops or plain in self._scope.attributes)
+        hint = f"write '{plain}'" if is_there else "compute with tensors and their methods alone"
+        self._problems.add("E076", message, place, hint)
+
     def _attribute(self, node: ast.Attribute) -> None:
         known = self._scope.attributes
         values = self._value_attributes(node)
+        refused = "" if values else self._refused(node.attr, node.value)
+        if refused:
+            self._refuse(node.attr, refused, self._place_of_name(node))
+            return
         if values:
             self._attribute_of_value(node, values)
-        elif known and node.attr not in known:
+        elif known and node.attr not in known and not node.attr.startswith("_"):
             hint = did_you_mean(node.attr, known) or "write a function of the tensor instead"
             self._problems.add("E061", f"a tensor has no attribute '{node.attr}'", self._place_of_name(node), hint)
         elif node.attr.startswith("_") and node.attr not in self._scope.ops:
@@ -403,12 +487,24 @@ class _Analysis(ast.NodeVisitor):
             known = own | scope.helpers.keys() | scope.ops.keys() | scope.constants.keys() | BUILTINS
         else:
             own, template = scope.own_names() | (scope.dual_names() if self._role == "forward" else set()), _NAME_HINT
-            known = scope.all_names() | KEYWORDS[self._role]
+            # What is not called is no function: an op of a similar name is not what was meant.
+            values = {each.name for each in scope.helpers.values() if each.form is None}
+            known = own | values | KEYWORDS[self._role] | {"grads", "needs_input_grad"}
         meant = other_name(name, scope) or did_you_mean(name, own)
-        return meant or did_you_mean(name, known) or template.format(scope.helper_place)
+        names = ", ".join(sorted(own))
+        return meant or did_you_mean(name, known) or template.format(names=names, place=scope.helper_place)
 
     def _call(self, function: ast.Name, call: ast.Call) -> None:
         scope = self._scope
+        if self._meaning(function.id) is not None and function.id not in {*scope.helpers, *scope.ops, *BUILTINS}:
+            hint = f"to multiply, write {function.id} * (...)"
+            self._problem("E062", f"'{function.id}' is no function: it cannot be called", function, hint)
+            return
+        is_op = function.id in scope.ops and function.id not in scope.helpers and bool(call.args)
+        refused = self._refused(function.id, call.args[0]) if is_op else ""
+        if refused:
+            self._refuse(function.id, refused, self._source.at(self._start(function)))
+            return
         if function.id not in scope.helpers and function.id not in BUILTINS and function.id not in scope.ops:
             candidates = scope.helpers.keys() | scope.ops.keys() | BUILTINS
             message = f"unknown function '{function.id}'"
@@ -421,7 +517,7 @@ class _Analysis(ast.NodeVisitor):
         self._check_call(function.id, scope.forms_of(function.id), call, self._source.at(self._start(call)))
 
     def _method_call(self, method: ast.Attribute, call: ast.Call) -> None:
-        if self._value_attributes(method):
+        if self._value_attributes(method) or self._refused(method.attr, method.value):
             return
         forms = self._scope.attributes.get(method.attr)
         if forms:

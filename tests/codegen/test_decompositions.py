@@ -15,7 +15,8 @@ TENSOR = {
     "mindtorch__composite__helpers": "def number_beside(number, tensor):\n    return tensor\n",
 }
 _PLACE = (
-    "names are the op's arguments, ops, Python builtins, dtypes, layouts, memory formats and helpers: define one in "
+    "here are grad, self; besides there are ops, Python builtins, dtypes, layouts, memory formats and helpers: "
+    "define one in "
 )
 
 
@@ -83,16 +84,16 @@ CASES = (
         "it is number_beside(number, tensor)",
     ),
     Case(
-        "arguments of a method",
-        _cube("self.pow_()"),
-        "ops.yaml:3:23: error[E062] wrong arguments for pow_(): 0 positional",
-        "it is pow_(exponent)",
+        "a method that changes an argument",
+        _cube("self.pow_(3)"),
+        "ops.yaml:3:23: error[E076] 'pow_' changes a tensor: a decomposition computes new ones",
+        "compute with tensors and their methods alone",
     ),
     Case(
         "a private attribute",
         _cube("mul(self, self._mt_array)"),
-        "ops.yaml:3:33: error[E061] a tensor has no attribute '_mt_array'",
-        "write a function of the tensor instead",
+        "ops.yaml:3:33: error[E061] '_mt_array' is private",
+        "write a function of the tensor instead: formulas are made of ops",
     ),
     Case(
         "an output",

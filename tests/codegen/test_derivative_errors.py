@@ -382,7 +382,7 @@ CASES = (
           other: grad
           node: CatBackward0
         - name: cat(Tensor[] tensors, int dim=0) -> Tensor
-          tensors: grad
+          tensors: "[grad]"
         """,
         "derivatives.yaml:5:9: error[E059] the node 'CatBackward0' already belongs to mul.Tensor",
         "name another class with 'node'",

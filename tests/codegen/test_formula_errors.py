@@ -514,8 +514,8 @@ CASES = (
           tensors: multiply([x for x in tensors], x)
         """,
         "derivatives.yaml:2:43: error[E061] unknown name 'x'",
-        "names are grad, the op's arguments and outputs, ops, Python builtins and helpers: "
-        "define one in mindtorch/autograd/formulas.py",
+        "here are dim, grad, grad_result, result, result0, tensors; besides there are ops, Python builtins and "
+        "helpers: define one in mindtorch/autograd/formulas.py",
     ),
 )
 
