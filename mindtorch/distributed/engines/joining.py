@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mindtorch.distributed.engines import attendant, mpi
+from mindtorch.distributed.engines.cores import is_crowded
 from mindtorch.distributed.errors import DistBackendError
 from mindtorch.distributed.stores import Store
 
@@ -42,7 +43,7 @@ def mpiexec_command(count: int) -> list[str]:
 
 def yield_when_crowded(count: int) -> None:
     """Have processes that wait let others run where there are more of them than cores; else they keep a core busy."""
-    if count > len(os.sched_getaffinity(0)):
+    if is_crowded(count):
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 
 

@@ -45,7 +45,7 @@ _OPERATIONS = {
 
 # From this size on, in bytes, processes reduce a part each: less is sent, and less is converted, but by two calls.
 _BY_PARTS = 1 << 16
-_NUMBERS_BY_PARTS = 1 << 22  # what MPI itself can reduce, on one machine
+_NUMBERS_BY_PARTS = 1 << 17  # what MPI itself can reduce, on one machine
 
 
 def is_installed() -> bool:

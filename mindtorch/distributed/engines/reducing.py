@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -27,15 +29,18 @@ _FOLDS = {
 
 def fold_into(result: np.ndarray, parts: Sequence[np.ndarray], op: RedOpType) -> None:
     """Reduce parts in the order of the ranks; half precision in single precision, rounded once."""
-    if result.dtype in HALVES:
-        halves.convert_into(result, _folded_halves(parts, _FOLDS[op][0]))
-    elif result.dtype.char == "?":
-        _fold_into(result.view(np.uint8), [each.view(np.uint8) for each in parts], _FOLDS[op][1])
-    else:
-        _fold_into(result, parts, _FOLDS[op][0])
+    folding(result.dtype, op)(result, parts)
 
 
-def _fold_into(result: np.ndarray, parts: Sequence[np.ndarray], fold: np.ufunc) -> None:
+def folding(dtype: np.dtype[Any], op: RedOpType) -> Callable[[np.ndarray, Sequence[np.ndarray]], None]:
+    """`fold_into` for a dtype and a reduction. The result may be one of the first two parts."""
+    for_numbers, for_bytes = _FOLDS[op]
+    if dtype in HALVES:
+        return partial(_fold_halves, for_numbers)
+    return partial(_fold_bytes, for_bytes) if dtype.char == "?" else partial(_fold, for_numbers)
+
+
+def _fold(fold: np.ufunc, result: np.ndarray, parts: Sequence[np.ndarray]) -> None:
     if len(parts) == 1:
         result[...] = parts[0]
         return
@@ -44,10 +49,14 @@ def _fold_into(result: np.ndarray, parts: Sequence[np.ndarray], fold: np.ufunc) 
         quiet(fold, result, each, out=result)
 
 
-def _folded_halves(parts: Sequence[np.ndarray], fold: np.ufunc) -> np.ndarray:
+def _fold_bytes(fold: np.ufunc, result: np.ndarray, parts: Sequence[np.ndarray]) -> None:
+    _fold(fold, result.view(np.uint8), [each.view(np.uint8) for each in parts])
+
+
+def _fold_halves(fold: np.ufunc, result: np.ndarray, parts: Sequence[np.ndarray]) -> None:
     total = halves.converted(parts[0], FLOAT)
     wide = np.empty_like(total)
     for each in parts[1:]:
         halves.convert_into(wide, each)
         quiet(fold, total, wide, out=total)
-    return total
+    halves.convert_into(result, total)
