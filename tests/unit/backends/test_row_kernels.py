@@ -131,6 +131,20 @@ def _channel_backward(grad, x, mean, share, slope, scale):
     )[0]
 
 
+def _normalized_channel(x, weight, bias, running_mean, running_var, momentum, eps):
+    mean, variance, centred = normalization.channel_statistics(x[None])
+    invstd = 1 / np.sqrt(variance + eps)
+    sample = variance * x.shape[1] / (x.shape[1] - 1)
+    running = [momentum * new + (1 - momentum) * old for new, old in ((mean, running_mean), (sample, running_var))]
+    return normalization.scale_channels(x[None], mean, centred, invstd, weight, bias)[0], mean, invstd, *running
+
+
+def _normalized_channel_backward(grad, x, weight, mean, rstd):
+    arrays = grad[None], x[None], weight, mean, rstd
+    of_input, *others = normalization.channel_gradients(*arrays, True, [True] * 3)
+    return of_input[0], *others
+
+
 NUMPY = {
     "normalize_rows": _normalized,
     "normalize_rows_affine": _normalized,
@@ -141,6 +155,8 @@ NUMPY = {
     "scale_rows": _scaled,
     "channel_sums": _channel_sums,
     "channel_backward": _channel_backward,
+    "normalize_channel": _normalized_channel,
+    "normalize_channel_backward": _normalized_channel_backward,
     "squared_deviation": lambda x: variance._squared_deviation(x, (1,)),
     "softmax": _by_step(softmax._softmax_step),
     "log_softmax": _by_step(softmax._log_softmax_step),
@@ -192,7 +208,8 @@ def _moderate_operands(kernel, dtype, length):
 # Sums of squares and products, of which what is large depends on the order.
 MODERATE = {
     "normalize_rows", "normalize_rows_affine", "normalize_rows_backward", "affine_backward", "row_sum", "deviations",
-    "scale_rows", "channel_sums", "channel_backward", "squared_deviation",
+    "scale_rows", "channel_sums", "channel_backward", "squared_deviation", "normalize_channel",
+    "normalize_channel_backward",
 }  # fmt: skip
 
 

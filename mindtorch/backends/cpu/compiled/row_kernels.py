@@ -162,6 +162,41 @@ def channel_backward(
     return lambda at: (grad(at) - share(at) - (x(at) - mean(at)) * slope(at)) * scale(at)
 
 
+def normalize_channel(
+    m: Any,
+    rows: Any,
+    x: Element,
+    weight: Element,
+    bias: Element,
+    running_mean: Element,
+    running_var: Element,
+    momentum: Element,
+    eps: Element,
+) -> tuple[Element, ...]:
+    """The elements, the mean, the reciprocal deviation, and what becomes of the running statistics."""
+    mean, variance = _moments(m, rows, x)
+    rstd = _reciprocal_deviation(m, rows, variance, eps)
+    scale = rows.each_row(lambda each, factor: each * factor, rstd, weight)
+    sample = rows.each_row(lambda each, number: each * number / (number - 1), variance, rows.length())
+    new_mean, new_var = [
+        rows.each_row(lambda value, old, part: value * part + old * (1 - part), value, old, momentum)
+        for value, old in ((mean, running_mean), (sample, running_var))
+    ]
+    return lambda at: (x(at) - mean(at)) * scale(at) + bias(at), mean, rstd, new_mean, new_var
+
+
+def normalize_channel_backward(
+    m: Any, rows: Any, grad: Element, x: Element, weight: Element, mean: Element, rstd: Element
+) -> tuple[Element, ...]:
+    """The gradients of the elements, the weight and the bias."""
+    total, along = rows.totals(grad, lambda at: grad(at) * (x(at) - mean(at)))
+    share = rows.each_row(lambda each, number: each / number, total, rows.length())
+    slope = rows.each_row(lambda each, rstd, number: each * rstd * rstd / number, along, rstd, rows.length())
+    scale = rows.each_row(lambda each, factor: each * factor, rstd, weight)
+    of_weight = rows.each_row(lambda each, factor: each * factor, along, rstd)
+    return lambda at: (grad(at) - share(at) - (x(at) - mean(at)) * slope(at)) * scale(at), of_weight, total
+
+
 def squared_deviation(m: Any, rows: Any, x: Element) -> Element:
     """The sum of the squares of the differences from the mean."""
     _, mean_square = _moments(m, rows, x)
@@ -187,5 +222,7 @@ ROW_KERNELS = {
     "scale_rows": RowKernel(scale_rows, "(n),(),(),()->(n)"),
     "channel_sums": RowKernel(channel_sums, "(n),(n),()->(),()"),
     "channel_backward": RowKernel(channel_backward, "(n),(n),(),(),(),()->(n)"),
+    "normalize_channel": RowKernel(normalize_channel, "(n),(),(),(),(),(),()->(n),(),(),(),()", shared=(5, 6)),
+    "normalize_channel_backward": RowKernel(normalize_channel_backward, "(n),(n),(),(),()->(n),(),()"),
     "squared_deviation": RowKernel(squared_deviation, "(n)->()"),
 }

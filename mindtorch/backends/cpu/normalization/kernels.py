@@ -14,6 +14,7 @@ from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.common import checks
 from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.precision import deliver, deliver_all, widen
+from mindtorch.backends.cpu.compiled.choice import IS_ON
 from mindtorch.backends.cpu.normalization import normalization
 from mindtorch.iterator.constants import kept_constant
 
@@ -21,6 +22,10 @@ from mindtorch.iterator.constants import kept_constant
 
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
+    if IS_ON and training and out is None:
+        given = input, weight, bias, running_mean, running_var
+        if (found := quiet(normalization.normalize_few_channels, *given, momentum, eps)) is not None:
+            return found
     checks.expect_float(input, "batch_norm")
     checks.expect_parameters(input, weight, bias, running_mean, running_var)
     aligned.check_walk(input)
@@ -68,6 +73,10 @@ def _batch_norm(
 def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
+    if IS_ON and train:
+        given = grad_out, input, weight, save_mean, save_invstd
+        if (found := quiet(normalization.few_channel_gradients, *given)) is not None:
+            return tuple([each if asked else None for each, asked in zip(found, output_mask)])
     checks.expect_float(input, "batch_norm_backward_cpu")
     checks.expect_parameters(input, weight, running_mean, running_var, save_mean, save_invstd)
     checks.expect_dtype(grad_out, input)

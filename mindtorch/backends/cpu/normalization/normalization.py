@@ -14,7 +14,7 @@ from mindtorch.backends.cpu.common.computing import FLOATS
 from mindtorch.backends.cpu.common.summing import ONES, add_up, add_up_rows, dot_rows, doubtful, recentred
 from mindtorch.backends.cpu.compiled.choice import IS_ON, RowLoop, grain_of
 from mindtorch.iterator import BLOCK
-from mindtorch.iterator.constants import kept_constant
+from mindtorch.iterator.constants import CONSTANTS, kept_constant
 
 Loop = Callable[..., Any]
 Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
@@ -22,6 +22,7 @@ Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
 _NORMALIZE, _NORMALIZE_AFFINE = RowLoop("normalize_rows"), RowLoop("normalize_rows_affine")
 _NORMALIZE_BACKWARD, _AFFINE_BACKWARD = RowLoop("normalize_rows_backward"), RowLoop("affine_backward")
 _ROW_SUM, _DEVIATIONS, _SCALE = RowLoop("row_sum"), RowLoop("deviations"), RowLoop("scale_rows")
+_CHANNEL, _FEW_BACKWARD = RowLoop("normalize_channel"), RowLoop("normalize_channel_backward")
 _CHANNEL_SUMS, _CHANNEL_BACKWARD = RowLoop("channel_sums"), RowLoop("channel_backward")
 
 _ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between the passes over them
@@ -47,6 +48,68 @@ def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
         mean = mean.reshape(-1)
         squares = _dot_channels(centred, centred)
     return mean, np.divide(squares, number), centred
+
+
+def normalize_few_channels(
+    input: np.ndarray,
+    weight: np.ndarray | None,
+    bias: np.ndarray | None,
+    running_mean: np.ndarray | None,
+    running_var: np.ndarray | None,
+    momentum: float,
+    eps: float,
+) -> Triple | None:
+    """Batch normalization of few elements by one compiled kernel, with mean and reciprocal deviation; the running
+    statistics are written. None if there is no such kernel, or anything to convert, to lay out or to refuse."""
+    given = weight, bias, running_mean, running_var
+    if not _is_for_few(input, given) or (loop := _CHANNEL.of(input)) is None:
+        return None
+    numbers = CONSTANTS[float][input.dtype]
+    zero = numbers[0.0]
+    operands = [each if each is not None else missing for each, missing in zip(given, (numbers[1.0], zero, zero, zero))]
+    rows = _channels_first(input)
+    constants = kept_constant(momentum, input.dtype), kept_constant(eps, input.dtype)
+    normal, mean, invstd, new_mean, new_var = loop(rows, *operands, *constants)
+    if running_mean is not None:
+        running_mean[...] = new_mean
+    if running_var is not None:
+        running_var[...] = new_var
+    return _channels_second(normal, input.shape), mean, invstd
+
+
+def few_channel_gradients(
+    grad: np.ndarray, input: np.ndarray, weight: np.ndarray | None, mean: np.ndarray, invstd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The gradients of input, weight and bias, under the same conditions."""
+    if grad.shape != input.shape or not grad.flags.c_contiguous or not _is_for_few(input, (weight, mean, invstd)):
+        return None
+    if (loop := _FEW_BACKWARD.of(input, grad)) is None:
+        return None
+    factor = CONSTANTS[float][input.dtype][1.0] if weight is None else weight
+    of_input, of_weight, of_bias = loop(_channels_first(grad), _channels_first(input), factor, mean, invstd)
+    return _channels_second(of_input, input.shape), of_weight, of_bias
+
+
+def _is_for_few(input: np.ndarray, given: tuple[np.ndarray | None, ...]) -> bool:
+    """Whether elements are few, lie in rows, and what is given for channels has one number of their dtype for each."""
+    shape, dtype = input.shape, input.dtype
+    if dtype not in FLOATS or not 0 < input.size <= FEW or len(shape) < 2 or not input.flags.c_contiguous:
+        return False
+    return all([each is None or (each.dtype is dtype and each.shape == shape[1:2]) for each in given])
+
+
+def _channels_first(array: np.ndarray) -> np.ndarray:
+    """The elements of each channel in a row."""
+    images, channels = array.shape[:2]
+    return array.reshape(images, channels, -1).transpose(1, 0, 2).reshape(channels, -1)
+
+
+def _channels_second(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The elements of such rows in the order of the array that they were taken from."""
+    images, channels = shape[:2]
+    array = np.empty(shape, rows.dtype)
+    array.reshape(images, channels, -1)[...] = rows.reshape(channels, images, -1).transpose(1, 0, 2)
+    return array
 
 
 def _compiled_statistics(x: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
