@@ -14,7 +14,7 @@ from mindtorch._core.promotion import BFLOAT16, COMPLEX, HALF, int_to_float
 from mindtorch._support.numpy_functions import broadcast_to, is_all, is_any, is_within, largest
 from mindtorch.backends.cpu.common.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.common.unsupported_dtypes import not_implemented
-from mindtorch.backends.cpu.compiled.choice import CompiledLoop
+from mindtorch.backends.cpu.compiled.choice import IS_ON, CompiledLoop
 from mindtorch.backends.cpu.compiled.recurrences import CLOSED_ABOVE, NAN_ABOVE
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.iterator.constants import CONSTANTS
@@ -138,7 +138,7 @@ def _polynomial(
             out = np.empty(broadcast_shapes(x.shape, n.shape), x.dtype)
         if out.size == 0:
             return out
-        if (compiled_loop := compiled.get()) is not None:
+        if IS_ON and (compiled_loop := compiled.get()) is not None:
             compiled_loop(x, n, out)
             if closed_form is not None:
                 closed_form(x, n, out)
