@@ -6,6 +6,7 @@ from mindtorch._C import _nn as _nn
 from mindtorch._C import _special as _special
 from mindtorch._C._keys import DispatchKey as DispatchKey
 from mindtorch._C._keys import DispatchKeySet as DispatchKeySet
+from mindtorch._C._keys import _ExcludeDispatchKeyGuard as _ExcludeDispatchKeyGuard
 from mindtorch._core import state
 from mindtorch._core.device import device, get_default_device
 from mindtorch._core.generator import Generator as Generator

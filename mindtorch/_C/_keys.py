@@ -1,7 +1,10 @@
 """Names of PyTorch's dispatch keys, for programs that list some of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from enum import Enum
+
+from mindtorch.dispatch.modes import autocast
 
 _DEVICES = "CPU CUDA HPU IPU Lazy MPS MTIA Meta PrivateUse1 XLA XPU".split()
 _NAMES = [
@@ -46,3 +49,14 @@ class DispatchKeySet:
 
     def __repr__(self) -> str:
         return f"DispatchKeySet({', '.join(key.name for key in DispatchKey if key in self._keys)})"
+
+
+@contextmanager
+def _ExcludeDispatchKeyGuard(keyset: DispatchKeySet) -> Iterator[None]:
+    """A block in which calls pass the layers of some keys by, which have to be those of autocast."""
+    names = [key.name for key in DispatchKey if keyset.has(key)]
+    others = [name for name in names if not name.startswith("Autocast")]
+    if others:
+        raise NotImplementedError(f"the layer of the dispatch key {others[0]} cannot be left out")
+    with autocast.without([name.removeprefix("Autocast").lower() for name in names]):
+        yield

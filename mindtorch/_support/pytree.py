@@ -85,6 +85,17 @@ def register_pytree_node(
     )
 
 
+def register_constant(cls: type) -> None:
+    """Make the objects of a class nodes without leaves: they are a part of the structure, and are compared with it.
+
+    Raises TypeError if the class does not say when two of its objects are equal.
+    """
+    for method, default in (("__eq__", object.__eq__), ("__hash__", None)):
+        if getattr(cls, method) is default:
+            raise TypeError(f"register_constant(cls) expects `cls` to have a non-default `{method}` implementation.")
+    register_pytree_node(cls, lambda value: ([], value), lambda children, context: context)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class TreeSpec:
     """The structure of a tree: a container type with its context, and the structures of the children."""

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+_DEFINED = ("class", "exception", "enum", "function")  # kinds whose `home` is a module
+
 
 class TorchName(NamedTuple):
     """A line: a name of a module of PyTorch's, or the module itself if the name is empty."""
@@ -59,9 +61,12 @@ def names_in(module: str) -> Iterator[TorchName]:
 
 
 def other_places(row: TorchName) -> list[str]:
-    """The other modules that have the same class or function."""
+    """The other modules that have the same class or function; the one that defines it comes first."""
     line = rf"\n([^\t]*)\t{re.escape(row.name)}\t[a-z]*\t{re.escape(row.home)}\t"
-    return [place for place in re.findall(line, _text()) if place != row.module] if row.home else []
+    places = re.findall(line, _text()) if row.home else []
+    if row.home and row.kind in _DEFINED:
+        places.insert(0, row.home)
+    return [place for place in dict.fromkeys(places) if place != row.module]
 
 
 @cache
@@ -69,6 +74,6 @@ def homes() -> dict[str, dict[str, str]]:
     """By module and name: which module of PyTorch defines a class or function."""
     found: dict[str, dict[str, str]] = {}
     for each in torch_table():
-        if each.home and each.kind in ("class", "exception", "enum", "function"):
+        if each.home and each.kind in _DEFINED:
             found.setdefault(each.module, {})[each.name] = each.home
     return found

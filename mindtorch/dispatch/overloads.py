@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from keyword import iskeyword
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from mindtorch._core import state
 from mindtorch._support.lazy import lazy
@@ -33,6 +33,7 @@ def _python_name(name: str) -> str:
 
 
 _schemas: Any = lazy("mindtorch.dispatch.schema.function_schema")
+_compiled: Any = lazy("mindtorch.library.compiled")
 _MEAN = "Mean"
 
 
@@ -277,9 +278,11 @@ class Operators(ModuleType):
         super().__init__("torch.ops")
         self.loaded_libraries: set[str] = set()
 
-    def load_library(self, path: str) -> NoReturn:
-        """The ops of a shared library; those of PyTorch cannot be loaded."""
-        raise OSError(f"Could not load this library: {os.path.realpath(path)}")
+    def load_library(self, path: str) -> None:
+        """Define the ops of a shared library that is compiled for PyTorch, as far as they are known."""
+        path = os.path.realpath(path)
+        _compiled.load_compiled(path)
+        self.loaded_libraries.add(path)
 
     def __getattr__(self, name: str) -> OpNamespace:
         if name.startswith("__"):

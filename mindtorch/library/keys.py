@@ -10,6 +10,7 @@ AUTOGRAD = "Autograd"
 EXPLICIT = "CompositeExplicitAutograd"
 IMPLICIT = "CompositeImplicitAutograd"
 BATCHED = "FuncTorchBatched"
+AUTOCAST = "Autocast"  # the beginning of the keys of kernels that run instead of others inside `amp.autocast`
 
 # torch knows the backend of devices that it does not know under this name; here that is the NPU.
 _ALIASES = {"PrivateUse1": "NPU", "PRIVATEUSEONE": "NPU", "AutogradNPU": "AutogradPrivateUse1"}
@@ -30,11 +31,16 @@ _OTHER_BACKENDS = frozenset(("CUDA", "HIP", "IPU", "XPU", "XLA", "MPS", "HPU", "
 def parse_key(name: str) -> str:
     """The key that a name stands for. Kernels for backends that are not here can be registered, and wait."""
     key = _ALIASES.get(name, name)
-    if key in _NOT_HERE or key.startswith("Autocast"):
+    if key in _NOT_HERE:
         raise NotImplementedError(f"mindtorch has no layer for the dispatch key {name}")
-    if is_backend_key(key.removeprefix(AUTOGRAD)) or key in (AUTOGRAD, EXPLICIT, IMPLICIT):
+    if key in (AUTOGRAD, EXPLICIT, IMPLICIT) or _is_of_device(key):
         return key
     raise RuntimeError(f"could not parse dispatch key: {name}")
+
+
+def _is_of_device(key: str) -> bool:
+    """Whether a key is that of a device, or of what is above the kernels of one."""
+    return any(is_backend_key(key.removeprefix(layer)) for layer in (AUTOGRAD, AUTOCAST))
 
 
 def is_backend_key(name: str) -> bool:
@@ -43,7 +49,7 @@ def is_backend_key(name: str) -> bool:
 
 def is_key(name: str) -> bool:
     """Whether a name is a dispatch key, and not that of a device."""
-    return name in (AUTOGRAD, EXPLICIT, IMPLICIT) or name in _NOT_HERE or is_backend_key(name.removeprefix(AUTOGRAD))
+    return name in (AUTOGRAD, EXPLICIT, IMPLICIT) or name in _NOT_HERE or _is_of_device(name)
 
 
 def key_for_device(device_type: str) -> str:

@@ -1,9 +1,9 @@
 """`Operator`: an op that is defined while the program runs, with the kernels that it has been given.
 
-Note [Layers of a call]: whoever looks at calls sees it (`dispatcher.call`); the arguments are bound to the schema;
-then the autograd kernel runs, which in the end calls `run_kernel`: the kernel of the backend that the tensors belong
-to. Kernels take and return tensors, unlike those of generated ops. Calls that only the last kernel is needed for go
-straight to it.
+Note [Layers of a call]: inside `amp.autocast` a kernel for that takes the call; whoever looks at calls sees it
+(`dispatcher.call`); the arguments are bound to the schema; then the autograd kernel runs, which in the end calls
+`run_kernel`: the kernel of the backend that the tensors belong to. Kernels take and return tensors, unlike those of
+generated ops. Calls that only the last kernel is needed for go straight to it.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,13 +22,14 @@ from mindtorch.autograd.function_vmap import by_rule
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.keys import backend_of
-from mindtorch.dispatch.modes import torch_dispatch
+from mindtorch.dispatch.modes import autocast, torch_dispatch
 from mindtorch.dispatch.modes.batching import no_batching_rule, one_by_one
 from mindtorch.dispatch.overloads import OpOverload, operators
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema.syntax import Declaration
+from mindtorch.dispatch.torch_function import overriding_arguments
 from mindtorch.library.binding import Binder
-from mindtorch.library.keys import AUTOGRAD, BATCHED, EXPLICIT, IMPLICIT
+from mindtorch.library.keys import AUTOCAST, AUTOGRAD, BATCHED, EXPLICIT, IMPLICIT
 from mindtorch.library.results import result_check
 from mindtorch.library.straight import Plans, class_outside_autograd
 from mindtorch.library.unrecorded import run_unrecorded
@@ -141,10 +142,22 @@ class Operator:
 
     def _call_looked_at(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """A call while something is switched on that may look at calls, or change what they do."""
+        kernel = None if _thread.autocast is None else self._autocast_kernel(args, kwargs)
+        if kernel is not None:
+            values, keywords = self.bind(args, kwargs)
+            return kernel(*values, **keywords)
         if intercepts(self, *args, *kwargs.values()):
             return call(self, *args, **kwargs)
         values, keywords = self.bind(args, kwargs)
         return self.run_kernel(*values, **keywords) if _thread.inference else self._run(values, keywords)
+
+    def _autocast_kernel(self, args: tuple, kwargs: dict[str, Any]) -> Callable | None:
+        """The kernel of an op for calls inside `autocast`, if it was given one for the device of the tensors."""
+        kernels = {key.removeprefix(AUTOCAST).lower(): key for key in self.kernels if key.startswith(AUTOCAST)}
+        if not kernels or (_thread.torch_function and overriding_arguments((*args, *kwargs.values()))):
+            return None
+        device_type = autocast.device_meant(kernels, args, kwargs)
+        return self.kernel(kernels[device_type]) if device_type else None
 
     def _run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the autograd kernel."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -63,7 +64,20 @@ def _switch(fast_dtypes: dict[str, dtype] | None) -> None:
     _thread.autocast = fast_dtypes
 
 
-def device_meant(policies: Mapping[str, str], args: Iterable[Any], kwargs: Mapping[str, Any]) -> str | None:
+@contextmanager
+def without(device_types: Iterable[str]) -> Iterator[None]:
+    """A block in which autocast is off for some types of devices."""
+    on = [name for name in device_types if settings.is_enabled(name)]
+    for name in on:
+        settings.set(name, False, settings.dtype_of(name))
+    try:
+        yield
+    finally:
+        for name in on:
+            settings.set(name, True, settings.dtype_of(name))
+
+
+def device_meant(policies: Mapping[str, Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> str | None:
     """The type of device for which a call is to be cast. `out=` forms are not: their dtypes are given."""
     if kwargs.get("out") is not None:
         return None

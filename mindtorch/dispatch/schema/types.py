@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindtorch._core.device import device
-from mindtorch._core.dtype import ALL_DTYPES
+from mindtorch._core.dtype import (
+    ALL_DTYPES,
+    complex32,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
+)
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.layout import layout as Layout
 from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
@@ -28,8 +36,11 @@ PLAIN_TYPES = {
 _DTYPE_NUMBERS = {
     "uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7,
     "complex64": 9, "complex128": 10, "bool": 11, "bfloat16": 15, "uint16": 27, "uint32": 28, "uint64": 29,
+    "complex32": 8, "float8_e5m2": 23, "float8_e4m3fn": 24, "float8_e5m2fnuz": 25, "float8_e4m3fnuz": 26,
+    "float8_e8m0fnu": 44,
 }  # fmt: skip
-_DTYPES = {repr(each).removeprefix("torch."): each for each in ALL_DTYPES}
+_NAMES_ONLY = complex32, float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu
+_DTYPES = {repr(each).removeprefix("torch."): each for each in (*ALL_DTYPES, *_NAMES_ONLY)}
 _NUMBERS: dict[Any, int] = {_DTYPES[name]: number for name, number in _DTYPE_NUMBERS.items()} | {
     strided: 0, sparse_coo: 1, sparse_csr: 2, sparse_csc: 4, sparse_bsr: 5, sparse_bsc: 6,
     contiguous_format: 0, preserve_format: 1, channels_last: 2, channels_last_3d: 3,

@@ -26,7 +26,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     """Pads with a value."""
 
     mode = "constant"
@@ -42,8 +42,26 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class _ZeroPad(_ConstantPad):
-    """Pads with zeros."""
+class ConstantPad1d(_ConstantPadNd):
+    """Pads the last dimension with a value."""
+
+    dims = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """Pads the last two dimensions with a value."""
+
+    dims = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """Pads the last three dimensions with a value."""
+
+    dims = 3
+
+
+class ZeroPad1d(ConstantPad1d):
+    """Pads the last dimension with zeros."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -52,85 +70,75 @@ class _ZeroPad(_ConstantPad):
         return f"{self.padding}"
 
 
-class ConstantPad1d(_ConstantPad):
-    """Pads the last dimension with a value."""
-
-    dims = 1
-
-
-class ConstantPad2d(_ConstantPad):
-    """Pads the last two dimensions with a value."""
-
-    dims = 2
-
-
-class ConstantPad3d(_ConstantPad):
-    """Pads the last three dimensions with a value."""
-
-    dims = 3
-
-
-class ZeroPad1d(_ZeroPad):
-    """Pads the last dimension with zeros."""
-
-    dims = 1
-
-
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(ConstantPad2d):
     """Pads the last two dimensions with zeros."""
 
-    dims = 2
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
 
 
-class ZeroPad3d(_ZeroPad):
+class ZeroPad3d(ConstantPad3d):
     """Pads the last three dimensions with zeros."""
 
-    dims = 3
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
 
 
-class ReflectionPad1d(_Pad):
+class _ReflectionPadNd(_Pad):
+    """Pads with the elements beyond the edge, mirrored."""
+
+    mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
     """Pads the last dimension with the elements beyond the edge, mirrored."""
 
     dims = 1
-    mode = "reflect"
 
 
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Pads the last two dimensions with the elements beyond the edge, mirrored."""
 
     dims = 2
-    mode = "reflect"
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Pads the last three dimensions with the elements beyond the edge, mirrored."""
 
     dims = 3
-    mode = "reflect"
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPadNd(_Pad):
+    """Pads with the element at the edge."""
+
+    mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
     """Pads the last dimension with the element at the edge."""
 
     dims = 1
-    mode = "replicate"
 
 
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """Pads the last two dimensions with the element at the edge."""
 
     dims = 2
-    mode = "replicate"
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """Pads the last three dimensions with the element at the edge."""
 
     dims = 3
-    mode = "replicate"
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     """Pads with the elements of the other side; it looks at the input first."""
 
     mode = "circular"
@@ -142,19 +150,19 @@ class _CircularPad(_Pad):
         return super().forward(input)
 
 
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """Pads the last dimension with the elements of the other side."""
 
     dims = 1
 
 
-class CircularPad2d(_CircularPad):
+class CircularPad2d(_CircularPadNd):
     """Pads the last two dimensions with the elements of the other side."""
 
     dims = 2
 
 
-class CircularPad3d(_CircularPad):
+class CircularPad3d(_CircularPadNd):
     """Pads the last three dimensions with the elements of the other side."""
 
     dims = 3

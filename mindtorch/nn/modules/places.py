@@ -8,10 +8,13 @@ from mindtorch.nn.modules import (
     batchnorm,
     conv,
     distance,
+    fractional,
+    instancenorm,
     lazy_layers,
     linear,
     loss,
     margins,
+    pooling,
     sync_batchnorm,
 )
 
@@ -30,3 +33,5 @@ _add(linear, lazy_layers, "LazyLinear")
 _add(loss, distance, "CosineEmbeddingLoss HuberLoss MarginRankingLoss TripletMarginLoss")
 _add(loss, margins, "GaussianNLLLoss HingeEmbeddingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss")
 _add(loss, margins, "PoissonNLLLoss SoftMarginLoss TripletMarginWithDistanceLoss")
+_add(instancenorm, lazy_layers, "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d")
+_add(pooling, fractional, "FractionalMaxPool2d FractionalMaxPool3d")

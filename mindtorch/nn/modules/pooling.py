@@ -54,6 +54,17 @@ class MaxPool2d(_MaxPoolNd):
 class _AvgPoolNd(Module):
     """What the layers that take the mean of each window share."""
 
+    kernel_size: Any
+    stride: Any
+    padding: Any
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _AvgPoolByArea(_AvgPoolNd):
+    """With the options that images have."""
+
     def __init__(
         self,
         kernel_size: Any,
@@ -71,11 +82,8 @@ class _AvgPoolNd(Module):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
-
-class AvgPool2d(_AvgPoolNd):
+class AvgPool2d(_AvgPoolByArea):
     """The mean of each window."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -123,7 +131,7 @@ class MaxPool1d(_MaxPoolNd):
         )
 
 
-class AvgPool1d(Module):
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window of a sequence."""
 
     def __init__(
@@ -142,9 +150,6 @@ class AvgPool1d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
@@ -169,7 +174,7 @@ class MaxPool3d(_MaxPoolNd):
         )
 
 
-class AvgPool3d(_AvgPoolNd):
+class AvgPool3d(_AvgPoolByArea):
     """The mean of each window of a volume."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -191,7 +196,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class _AdaptiveMaxPool(Module):
+class _AdaptiveMaxPoolNd(Module):
     """The largest element of each of output_size cells."""
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
@@ -203,28 +208,28 @@ class _AdaptiveMaxPool(Module):
         return f"output_size={self.output_size}"
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest element of each of output_size cells of a sequence."""
 
     def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest element of each of output_size cells of an image."""
 
     def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest element of each of output_size cells of a volume."""
 
     def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     """The p-norm of each window."""
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
@@ -241,28 +246,28 @@ class _LPPool(Module):
         )
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The p-norm of each window of a sequence."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The p-norm of each window of an image."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The p-norm of each window of a volume."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     """Zeros with the elements of the input where their maxima were."""
 
     dims = 0
@@ -278,7 +283,7 @@ class _MaxUnpool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """Undoes `MaxPool1d`, as far as that is possible."""
 
     dims = 1
@@ -287,7 +292,7 @@ class MaxUnpool1d(_MaxUnpool):
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """Undoes `MaxPool2d`, as far as that is possible."""
 
     dims = 2
@@ -296,7 +301,7 @@ class MaxUnpool2d(_MaxUnpool):
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """Undoes `MaxPool3d`, as far as that is possible."""
 
     dims = 3

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import List, Optional, Tuple, Union  # noqa: UP035
 
 import pytest
+import torch
 
+import mindtorch
 from tests.parity.support.library_programs import compare, tried
 
 # -------------------- schemas --------------------
@@ -153,3 +155,16 @@ def test_schemas_of_tagged_ops(schema, tag):
         return tried(library.define, schema, tags=T.Tag.__members__[tag])
 
     compare(run)
+
+
+def test_every_dtype_can_be_a_default():
+    names = "complex32 float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz float8_e8m0fnu uint64 half".split()
+
+    def shown(library):
+        with library.library._scoped_library("dtype_defaults", "DEF") as lib:
+            for name in names:
+                lib.define(f"of_{name}(Tensor x, ScalarType? dtype={name}) -> Tensor")
+            ops = library.ops.dtype_defaults
+            return [str(getattr(ops, f"of_{name}").default._schema) for name in names]
+
+    assert shown(mindtorch) == shown(torch)

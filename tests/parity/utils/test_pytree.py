@@ -100,3 +100,33 @@ def test_a_type_of_ones_own():
         return leaves, again[0].parts, repr(spec), tried(library.register_pytree_node, Pair, None, None)
 
     assert check(ours) == check(theirs)
+
+
+def test_constants_belong_to_the_structure():
+    class Mode:
+        def __init__(self, name):
+            self.name = name
+
+        def __eq__(self, other):
+            return self.name == other.name
+
+        def __hash__(self):
+            return hash(self.name)
+
+    class Plain:
+        pass
+
+    class WithoutHash:
+        def __eq__(self, other):
+            return True
+
+    def check(library):
+        library.register_constant(Mode)
+        leaves, spec = library.tree_flatten([Mode("a"), 2])
+        _, other = library.tree_flatten([Mode("b"), 3])
+        _, same = library.tree_flatten([Mode("a"), 4])
+        again = library.tree_map(lambda leaf: leaf + 1, [Mode("a"), 2])
+        refused = [tried(library.register_constant, each) for each in (Plain, WithoutHash)]
+        return leaves, spec == other, spec == same, again[0].name, again[1], refused
+
+    assert check(ours) == check(theirs)

@@ -160,7 +160,7 @@ class TestGeneratedOps:
 
 
 class TestKeys:
-    @pytest.mark.parametrize("key", ["ADInplaceOrView", "AutocastCPU", "FuncTorchBatched", "BackendSelect"])
+    @pytest.mark.parametrize("key", ["ADInplaceOrView", "FuncTorchBatched", "BackendSelect"])
     def test_layers_that_do_not_exist(self, library, key):
         library.define("keyed(Tensor x) -> Tensor")
         with pytest.raises(NotImplementedError, match=f"no layer for the dispatch key {key}"):
