@@ -1,6 +1,7 @@
 """Ops of the view family that are written in other view ops."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from mindtorch._core import aligned, geometry, state
@@ -125,14 +126,18 @@ def movedim(input: Tensor, source: tuple[int, ...], destination: tuple[int, ...]
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same "
             f"number of dims as destination ({list(destination)} dims)"
         )
-    ndim = input.ndim
+    ndim = len(input._mt_array.shape)
+    order = _moved_order(ndim, source, destination)
+    return ops.permute(input, order) if ndim else input.alias()
+
+
+@lru_cache(maxsize=1024)
+def _moved_order(ndim: int, source: tuple[int, ...], destination: tuple[int, ...]) -> tuple[int, ...]:
     sources = _distinct_dims("source", source, ndim)
     destinations = _distinct_dims("destination", destination, ndim)
-    if not ndim:
-        return input.alias()
     moved = dict(zip(destinations, sources, strict=True))
     others = iter([dim for dim in range(ndim) if dim not in sources])
-    return input.permute(tuple([moved[dim] if dim in moved else next(others) for dim in range(ndim)]))
+    return tuple([moved[dim] if dim in moved else next(others) for dim in range(ndim)])
 
 
 def _distinct_dims(name: str, dims: Sequence[int], ndim: int) -> list[int]:

@@ -6,7 +6,7 @@ from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch._core.promotion import BOOL, COMPLEX, UINT8, is_integral, real_number
 from mindtorch.backends.cpu.common import activations, arithmetic
 from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops, widened
-from mindtorch.backends.cpu.common.elementwise import binary, unary
+from mindtorch.backends.cpu.common.elementwise import binary, binary_with_numbers, unary, unary_with_numbers
 from mindtorch.backends.cpu.common.numbers import LARGEST, checked_number, parameter, wide_parameter
 from mindtorch.backends.cpu.common.unsupported_dtypes import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, raising
 from mindtorch.backends.cpu.comparison.choosing import clamp
@@ -30,13 +30,17 @@ _NO_THRESHOLD = not_implemented("threshold_cpu", BOOL, *COMPLEX)
 _THRESHOLD = Op(loops(arithmetic.threshold, REAL_NUMBERS), unsupported=_NO_THRESHOLD, check_overlap=False)
 _THRESHOLD_BACKWARD = Op(loops(arithmetic.threshold_backward, REAL_NUMBERS), unsupported=_NO_THRESHOLD)
 _THRESHOLD_BACKWARD_OF_ALIKE = Op(compiled("threshold_backward", loops(arithmetic.threshold_backward_of_alike, FLOATS)))
-_HARDTANH_BACKWARD = Op(
-    compiled("hardtanh_backward", loops(arithmetic.hardtanh_backward, FLOATS)),
-    unsupported=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING),
+_hardtanh_backward = binary_with_numbers(
+    Op(
+        compiled("hardtanh_backward", loops(arithmetic.hardtanh_backward, FLOATS)),
+        unsupported=not_implemented("hardshrink_backward_cpu", *ONLY_FLOATING),
+    )
 )
-_LEAKY_RELU = Op(
-    compiled("leaky_relu", loops(arithmetic.leaky_relu, FLOATS)),
-    unsupported=not_implemented("leaky_relu_cpu", *ONLY_FLOATING),
+_leaky_relu = unary_with_numbers(
+    Op(
+        compiled("leaky_relu", loops(arithmetic.leaky_relu, FLOATS)),
+        unsupported=not_implemented("leaky_relu_cpu", *ONLY_FLOATING),
+    )
 )
 _LEAKY_RELU_BACKWARD = Op(
     loops(arithmetic.leaky_relu_backward, FLOATS),
@@ -120,8 +124,7 @@ def hardtanh(input: Array, min_val: Number = -1, max_val: Number = 1, out: Array
 def hardtanh_backward(
     grad_output: Array, input: Array, min_val: Number, max_val: Number, out: Array | None = None
 ) -> Array:
-    limits = [wide_parameter(each, input.dtype) for each in (min_val, max_val)]
-    return compute(_HARDTANH_BACKWARD, (grad_output, input), out, *limits)
+    return _hardtanh_backward(grad_output, input, (min_val, max_val), out)
 
 
 def threshold_backward(grad_output: Array, input: Array, threshold: Number, out: Array | None = None) -> Array:
@@ -133,7 +136,7 @@ def threshold_backward(grad_output: Array, input: Array, threshold: Number, out:
 
 
 def leaky_relu(input: Array, negative_slope: Number = 0.01, out: Array | None = None) -> Array:
-    return compute(_LEAKY_RELU, (input,), out, wide_parameter(negative_slope, input.dtype))
+    return _leaky_relu(input, (negative_slope,), out)
 
 
 def leaky_relu_backward(
@@ -209,18 +212,29 @@ _LOG_SIGMOID_BACKWARD = Op(
     unsupported=not_implemented("log_sigmoid_backward_cpu", *ONLY_FLOATING),
 )
 _NO_ELU_BACKWARD = not_implemented("elu_backward_cpu", *ONLY_FLOATING)
-_ELU_BACKWARD = Op(compiled("elu_backward", loops(activations.elu_backward, FLOATS)), unsupported=_NO_ELU_BACKWARD)
-_ELU_BACKWARD_OF_RESULT = Op(
-    compiled("elu_backward_is_result", loops(activations.elu_backward_of_result, FLOATS)), unsupported=_NO_ELU_BACKWARD
+_elu_backward = binary_with_numbers(
+    Op(compiled("elu_backward", loops(activations.elu_backward, FLOATS)), unsupported=_NO_ELU_BACKWARD)
 )
-_ELU = Op(compiled("elu", loops(activations.elu, FLOATS)), unsupported=not_implemented("elu_cpu", *ONLY_FLOATING))
-_SOFTPLUS = Op(
-    compiled("softplus", loops(activations.softplus, FLOATS)),
-    unsupported=not_implemented("softplus_cpu", *ONLY_FLOATING),
+_elu_backward_of_result = binary_with_numbers(
+    Op(
+        compiled("elu_backward_is_result", loops(activations.elu_backward_of_result, FLOATS)),
+        unsupported=_NO_ELU_BACKWARD,
+    )
 )
-_SOFTPLUS_BACKWARD = Op(
-    compiled("softplus_backward", loops(activations.softplus_backward, FLOATS)),
-    unsupported=not_implemented("softplus_backward_cpu", *ONLY_FLOATING),
+_elu = unary_with_numbers(
+    Op(compiled("elu", loops(activations.elu, FLOATS)), unsupported=not_implemented("elu_cpu", *ONLY_FLOATING))
+)
+_softplus = unary_with_numbers(
+    Op(
+        compiled("softplus", loops(activations.softplus, FLOATS)),
+        unsupported=not_implemented("softplus_cpu", *ONLY_FLOATING),
+    )
+)
+_softplus_backward = binary_with_numbers(
+    Op(
+        compiled("softplus_backward", loops(activations.softplus_backward, FLOATS)),
+        unsupported=not_implemented("softplus_backward_cpu", *ONLY_FLOATING),
+    )
 )
 
 
@@ -229,7 +243,7 @@ def silu_backward(grad_output: Array, input: Array, out: Array | None = None) ->
 
 
 def elu(input: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1, out: Array | None = None) -> Array:
-    return compute(_ELU, (input,), out, *[wide_parameter(each, input.dtype) for each in (alpha, scale, input_scale)])
+    return _elu(input, (alpha, scale, input_scale), out)
 
 
 def elu_backward(
@@ -241,15 +255,14 @@ def elu_backward(
     self_or_result: Array,
     out: Array | None = None,
 ) -> Array:
-    alpha, scale, input_scale = [wide_parameter(each, grad_output.dtype) for each in (alpha, scale, input_scale)]
-    if is_result and alpha < 0:
+    if is_result and wide_parameter(alpha, grad_output.dtype) < 0:
         raise RuntimeError(
             "In-place elu backward calculation is triggered with a negative slope which is not supported. This is "
             "caused by calling in-place forward function with a negative slope, please call out-of-place version "
             "instead."
         )
-    op = _ELU_BACKWARD_OF_RESULT if is_result else _ELU_BACKWARD
-    return compute(op, (grad_output, self_or_result), out, alpha, scale, input_scale)
+    kernel = _elu_backward_of_result if is_result else _elu_backward
+    return kernel(grad_output, self_or_result, (alpha, scale, input_scale), out)
 
 
 def celu(input: Array, alpha: float = 1.0, out: Array | None = None) -> Array:
@@ -274,11 +287,10 @@ def log_sigmoid_backward(grad_output: Array, input: Array, buffer: Array, out: A
 
 
 def softplus(input: Array, beta: float = 1, threshold: float = 20, out: Array | None = None) -> Array:
-    return compute(_SOFTPLUS, (input,), out, *[wide_parameter(each, input.dtype) for each in (beta, threshold)])
+    return _softplus(input, (beta, threshold), out)
 
 
 def softplus_backward(
     grad_output: Array, input: Array, beta: float, threshold: float, out: Array | None = None
 ) -> Array:
-    numbers = [wide_parameter(each, input.dtype) for each in (beta, threshold)]
-    return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, *numbers)
+    return _softplus_backward(grad_output, input, (beta, threshold), out)

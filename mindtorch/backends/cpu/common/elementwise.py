@@ -16,9 +16,10 @@ from mindtorch._core.promotion import FLOAT, to_bool
 from mindtorch._support.float_errors import run_quietly
 from mindtorch._support.numpy_functions import copyto, may_share_memory
 from mindtorch.backends.cpu.common.computing import ALL, Loop, Op, compute, loops
+from mindtorch.backends.cpu.common.numbers import wide_parameter
 from mindtorch.backends.cpu.compiled.choice import decide, is_undecided
 from mindtorch.iterator import BLOCK
-from mindtorch.iterator.constants import CONSTANTS
+from mindtorch.iterator.constants import CONSTANTS, kept_constant
 
 Array = np.ndarray
 
@@ -189,6 +190,65 @@ def _plain_with_alpha(loop: Loop, kernel: Callable[..., Array]) -> Callable[...,
         return kernel(input, other, alpha)
 
     return plain
+
+
+# -------------------- with numbers --------------------
+
+
+class _Parameters(dict[tuple[Any, ...], tuple[Array, ...]]):
+    """The numbers of calls as arrays of a dtype, which fit into it."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        super().__init__()
+        self._dtype = dtype
+
+    def __missing__(self, numbers: tuple[Any, ...]) -> tuple[Array, ...]:
+        made = tuple([kept_constant(wide_parameter(each, self._dtype), self._dtype) for each in numbers])
+        if len(self) >= 1024:
+            self.clear()
+        if 0 not in numbers:  # 0.0 and -0.0 would be the same key
+            self[numbers] = made
+        return made
+
+
+def _parameters_of(op: Op) -> _Parameters | None:
+    """Arrays in the place of numbers take a compiled loop half of the time; NumPy's loops look at the numbers."""
+    return _Parameters(FLOAT) if type(op.loops.get(FLOAT)) is np.ufunc else None
+
+
+@_made_when_called
+def unary_with_numbers(op: Op) -> Callable[..., Array]:
+    """A kernel of one operand and a tuple of numbers, which are refused if they do not fit into the dtype."""
+    loop, parameters = op.loops.get(FLOAT), _parameters_of(op)
+
+    def kernel(input: Array, numbers: tuple[Any, ...], out: Array | None = None) -> Array:
+        if parameters is not None and out is None and input.dtype is FLOAT:
+            try:
+                ndim = input.ndim
+                if ndim == 1 or (ndim and input.flags.c_contiguous):
+                    return run_quietly(loop, input, *parameters[numbers])
+            except FAST_PATH_FAILED:
+                pass
+        return compute(op, (input,), out, *[wide_parameter(each, input.dtype) for each in numbers])
+
+    return kernel
+
+
+@_made_when_called
+def binary_with_numbers(op: Op) -> Callable[..., Array]:
+    """The same of two operands."""
+    loop, parameters = op.loops.get(FLOAT), _parameters_of(op)
+
+    def kernel(input: Array, other: Array, numbers: tuple[Any, ...], out: Array | None = None) -> Array:
+        if parameters is not None and out is None and input.dtype is FLOAT is other.dtype:
+            try:
+                if are_plain(input, other):
+                    return run_quietly(loop, input, other, *parameters[numbers])
+            except FAST_PATH_FAILED:
+                pass
+        return compute(op, (input, other), out, *[wide_parameter(each, input.dtype) for each in numbers])
+
+    return kernel
 
 
 def _are_three(a: Array, b: Array, out: Array, result_dtype: np.dtype) -> bool:
