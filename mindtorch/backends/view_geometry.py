@@ -335,9 +335,9 @@ def as_strided(size: Ints, stride: Ints, offset: int, unit: int, storage_bytes: 
     """Checks that a view of `size` and `stride` (in elements) from element `offset` lies inside its storage."""
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
-    if any(each < 0 for each in stride):
+    if min(stride, default=0) < 0:
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    if any(each < 0 for each in size):
+    if min(size, default=0) < 0:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")

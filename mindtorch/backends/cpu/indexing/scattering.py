@@ -30,6 +30,8 @@ Array = np.ndarray
 Key = tuple[Array, ...]
 Write = Callable[[Array, Key, Array], None]
 
+_FEW = 1 << 13  # elements of an index for which places in memory are found sooner than those along each dimension
+
 # -------------------- gather and scatter --------------------
 
 
@@ -55,7 +57,7 @@ def gather(input, dim, index, sparse_grad=False, out=None):
     check_range(index if rows is None else rows, dim, source.shape[dim])
     if rows is not None:
         picked = source.take(rows, dim)
-    elif source.flags.c_contiguous and dim == index.ndim - 1:
+    elif source.flags.c_contiguous and (dim == index.ndim - 1 or index.size <= _FEW):
         picked = source.reshape(-1).take(flat_places(index, dim, index.shape, source.shape))
     else:
         picked = np.ascontiguousarray(source[_along(index, dim)])
