@@ -110,6 +110,7 @@ VERSION_KEYS = (
 OP_KEYS = (
     Key("func", "schema", "PyTorch's schema string of the functional form, or of the only form", required=True),
     Key("family", "word", "the group of ops, which names the files that the op lives in", ALL_FAMILIES, required=True),
+    Key("doc", "text", "what the op computes, in sentences that help() and the reference show"),
     Key("variants", "words", "function, method, or both (default: function)", ("function", "method")),
     Key(
         "python_module", "word", "the only module in which the op appears", ("nn", "linalg", "fft", "special", "sparse")

@@ -36,12 +36,12 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_BLANK_LINES_INSIDE = re.compile(r"\n(?:[ \t]*\n)+(?=[ \t]+\S)")
+_BLANK_LINES_INSIDE = re.compile(r'("{3}[\s\S]*?"{3})|\n(?:[ \t]*\n)+(?=[ \t]+\S)')  # or a string that may have some
 
 
 def without_blank_lines(text: str) -> str:
-    """A function as the templates write it has no blank lines of its own."""
-    return _BLANK_LINES_INSIDE.sub("\n", f"\n{text}").strip("\n") + "\n"
+    """A function as the templates write it has no blank lines of its own, but for those of its docstring."""
+    return _BLANK_LINES_INSIDE.sub(lambda found: found[1] or "\n", f"\n{text}").strip("\n") + "\n"
 
 
 def tuple_of(words: Iterable[str]) -> str:

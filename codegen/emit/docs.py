@@ -28,6 +28,7 @@ class Entry:
     """One op as its page shows it: facts are (label, text), formulas are (what, expression)."""
 
     name: str
+    doc: str
     schemas: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     formulas: tuple[tuple[str, str], ...]
@@ -103,6 +104,7 @@ def _entry(model: Model, op: Op) -> Entry:
     }
     return Entry(
         name=op.name,
+        doc=op.doc or "",
         schemas=(str(op.schema), *(str(variant.schema) for variant in variants)),
         facts=tuple((label, text) for label, text in facts.items() if text),
         formulas=tuple(_formulas(derivative)),

@@ -18,6 +18,7 @@ from .conversions import (
     tensor_checks,
 )
 from .decomposition import as_function, derived_form, expression
+from .docstrings import documentation
 from .kernel_texts import module_import, module_name
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
@@ -110,6 +111,15 @@ class Function:
     def definition(self) -> Signature:
         """The parameters of the ``def`` line."""
         return self.old_calls.signature if self.old_calls else self.signature
+
+    @property
+    def documentation(self) -> tuple[str, ...]:
+        """The lines of its docstring: what it computes, unless that is told by what chooses among the overloads of its
+        name; and the Python call where the schema alone does not show it."""
+        is_unlike = "=..." in str(self.signature)
+        calls = (f"{self.name}({self.signature.shown})",) if is_unlike else ()
+        told = [self.op] if self.name == self.op.schema.name else []
+        return documentation(told, (str(self.op.schema), *calls))
 
     @property
     def ends_late(self) -> bool:

@@ -16,6 +16,7 @@ from keyword import iskeyword
 
 from ..model import Argument, Model, Op
 from ..render import tuple_of
+from .docstrings import documentation
 from .names import comma_separated, function_name, visible_overloads
 from .old_calls import OldCalls, old_calls_of
 from .signatures import Parameter, Signature, alias_parameters, signature_of
@@ -61,7 +62,7 @@ class Resolver:
 
     name: str
     form: str
-    calls: tuple[str, ...]
+    documentation: tuple[str, ...]
     signature: Signature
     functions: str
     moves: tuple[str, ...]
@@ -142,9 +143,10 @@ def _positions_clash(overloads: Sequence[Overload]) -> bool:
     )
 
 
-def _calls(name: str, overloads: Sequence[Overload]) -> tuple[str, ...]:
+def _documentation(name: str, overloads: Sequence[Overload]) -> tuple[str, ...]:
     """What each overload is in Python: the resolver's own signature has room for all of them."""
-    return tuple(dict.fromkeys(f"{name}({overload.signature.shown})" for overload in overloads))
+    calls = dict.fromkeys(f"{name}({overload.signature.shown})" for overload in overloads)
+    return documentation((overload.op for overload in overloads), calls)
 
 
 def _functions(overloads: Sequence[Overload]) -> str:
@@ -159,7 +161,7 @@ def _matching_resolver(name: str, overloads: Sequence[Overload]) -> Resolver:
     return Resolver(
         name=name,
         form="matching",
-        calls=_calls(name, overloads),
+        documentation=_documentation(name, overloads),
         signature=Signature(tuple(alias_parameters(parameters) + _reserved_words(parameters))),
         functions=_functions(overloads),
         moves=(),
@@ -209,7 +211,7 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
     return Resolver(
         name=name,
         form="shifted",
-        calls=_calls(name, overloads),
+        documentation=_documentation(name, overloads),
         signature=Signature((*positional, *optional, *keywords)),
         functions=_functions((shifted, longest)),
         moves=(),
@@ -280,7 +282,7 @@ class _Merge:
         return Resolver(
             name=name,
             form="plain",
-            calls=_calls(name, self.overloads),
+            documentation=_documentation(name, self.overloads),
             signature=Signature(tuple(parameters), self.rest),
             functions=_functions(self.overloads),
             moves=tuple(self._moves(lambda slots: self._unmatched(name, slots))),

@@ -110,6 +110,7 @@ class Op:
     dtypes: str = "all"
     samples: str | None = None
     divergence: str | None = None
+    doc: str | None = None
     package: str = "torch"
     is_shown: bool = field(default=True, compare=False)
     by_hand: frozenset[str] = field(default=frozenset(), compare=False)

@@ -173,6 +173,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         dtypes=values.text("dtypes") or "all",
         samples=_unless_none(values.text("samples")),
         divergence=values.text("divergence"),
+        doc=values.text("doc"),
     )
 
 

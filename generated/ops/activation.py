@@ -86,7 +86,10 @@ _softplus_backward_kernels = kernel_table("softplus_backward")
 
 
 def sigmoid(input, *, out=None):
-    """sigmoid(Tensor self) -> Tensor"""
+    """Element by element, `1 / (1 + exp(-input))`.
+
+    sigmoid(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(sigmoid, input, out):
         return call(sigmoid, input, out=out)
     try:
@@ -112,7 +115,9 @@ def sigmoid(input, *, out=None):
 
 
 def sigmoid_(input):
-    """sigmoid_(Tensor(a!) self) -> Tensor(a!)"""
+    """`sigmoid` in place: the result is written into the tensor.
+    sigmoid_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sigmoid_, input):
         return call(sigmoid_, input)
     try:
@@ -182,7 +187,10 @@ def sigmoid_backward(grad_output, output, *, out=None):
 
 
 def hardshrink(input, lambd=0.5, *, out=None):
-    """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    """`input` where its magnitude is above `lambd`, and 0 elsewhere.
+
+    hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+    """
     if state.active_modes and intercepts(hardshrink, input, out):
         return call(hardshrink, input, lambd, out=out)
     try:
@@ -207,7 +215,10 @@ def hardshrink(input, lambd=0.5, *, out=None):
 
 
 def hardshrink_backward(grad_out, input, lambd, *, out=None):
-    """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
+    """The gradient of `hardshrink` for its input.
+
+    hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor
+    """
     if state.active_modes and intercepts(hardshrink_backward, grad_out, input, out):
         return call(hardshrink_backward, grad_out, input, lambd, out=out)
     try:
@@ -239,7 +250,10 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
 
 
 def softshrink(input, lambd=0.5, *, out=None):
-    """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    """`input` moved towards 0 by `lambd`, and 0 where its magnitude is not above that.
+
+    softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+    """
     if state.active_modes and intercepts(softshrink, input, out):
         return call(softshrink, input, lambd, out=out)
     try:
@@ -366,7 +380,11 @@ def _prelu_kernel_backward(grad_output, input, weight):
 
 
 def prelu(input, weight):
-    """prelu(Tensor self, Tensor weight) -> Tensor"""
+    """`input` where it is positive, and `weight * input` elsewhere; `weight` has one element, or one for each
+    channel (dim 1).
+
+    prelu(Tensor self, Tensor weight) -> Tensor
+    """
     if state.active_modes and intercepts(prelu, input, weight):
         return call(prelu, input, weight)
     if not (isinstance(input, Tensor) and isinstance(weight, Tensor)):
@@ -375,7 +393,10 @@ def prelu(input, weight):
 
 
 def relu(input):
-    """relu(Tensor self) -> Tensor"""
+    """The larger of each element and 0.
+
+    relu(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(relu, input):
         return call(relu, input)
     try:
@@ -396,7 +417,9 @@ def relu(input):
 
 
 def relu_(input):
-    """relu_(Tensor(a!) self) -> Tensor(a!)"""
+    """`relu` in place: the result is written into the tensor.
+    relu_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(relu_, input):
         return call(relu_, input)
     try:
@@ -419,7 +442,10 @@ def relu_(input):
 
 
 def threshold_backward(grad_output, input, threshold, *, out=None):
-    """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
+    """The gradient of `threshold` for its input.
+
+    threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+    """
     if state.active_modes and intercepts(threshold_backward, grad_output, input, out):
         return call(threshold_backward, grad_output, input, threshold, out=out)
     try:
@@ -452,7 +478,10 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
 
 
 def threshold(input, threshold, value, *, out=None):
-    """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
+    """`input` where it is above `threshold`, and `value` elsewhere.
+
+    threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
+    """
     if state.active_modes and intercepts(_threshold, input, out):
         return call(_threshold, input, threshold, value, out=out)
     try:
@@ -483,7 +512,9 @@ _threshold = threshold
 
 
 def threshold_(input, threshold, value):
-    """threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"""
+    """`threshold` in place: the result is written into the tensor.
+    threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(threshold_, input):
         return call(threshold_, input, threshold, value)
     try:
@@ -507,7 +538,10 @@ def threshold_(input, threshold, value):
 
 
 def hardtanh(input, min_val=-1, max_val=1, *, out=None):
-    """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
+    """Each element, limited to [`min_val`, `max_val`].
+
+    hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
+    """
     if state.active_modes and intercepts(hardtanh, input, out):
         return call(hardtanh, input, min_val, max_val, out=out)
     try:
@@ -536,7 +570,9 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
 
 
 def hardtanh_(input, min_val=-1, max_val=1):
-    """hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"""
+    """`hardtanh` in place: the result is written into the tensor.
+    hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(hardtanh_, input):
         return call(hardtanh_, input, min_val, max_val)
     try:
@@ -633,7 +669,10 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
 
 
 def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
-    """rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
+    """The gradient of `rrelu` for its input.
+
+    rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor
+    """
     if state.active_modes and intercepts(rrelu_with_noise_backward, grad_output, input, noise):
         return call(rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result)
     try:
@@ -683,7 +722,11 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
-    """rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
+    """`input` where it is positive, and elsewhere `input` times a random slope between `lower` and `upper`; without
+    `training`, their mean.
+
+    rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
+    """
     if state.active_modes and intercepts(rrelu, input):
         return call(rrelu, input, lower, upper, training, generator)
     try:
@@ -699,7 +742,9 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
 
 
 def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
-    """rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)"""
+    """`rrelu` in place: the result is written into the tensor.
+    rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(rrelu_, input):
         return call(rrelu_, input, lower, upper, training, generator)
     try:
@@ -715,7 +760,10 @@ def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generat
 
 
 def leaky_relu(input, negative_slope=0.01, *, out=None):
-    """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
+    """`input` where it is positive, and `negative_slope * input` elsewhere.
+
+    leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
+    """
     if state.active_modes and intercepts(leaky_relu, input, out):
         return call(leaky_relu, input, negative_slope, out=out)
     try:
@@ -741,7 +789,9 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
 
 
 def leaky_relu_(input, negative_slope=0.01):
-    """leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"""
+    """`leaky_relu` in place: the result is written into the tensor.
+    leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(leaky_relu_, input):
         return call(leaky_relu_, input, negative_slope)
     try:
@@ -804,7 +854,10 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
 
 
 def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
-    """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
+    """`scale * input` where it is positive, and `scale * alpha * (exp(input * input_scale) - 1)` elsewhere.
+
+    elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
+    """
     if state.active_modes and intercepts(elu, input, out):
         return call(elu, input, alpha, scale, input_scale, out=out)
     try:
@@ -835,7 +888,9 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
 
 
 def elu_(input, alpha=1, scale=1, input_scale=1):
-    """elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"""
+    """`elu` in place: the result is written into the tensor.
+    elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(elu_, input):
         return call(elu_, input, alpha, scale, input_scale)
     try:
@@ -909,7 +964,10 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
 
 
 def celu(input, alpha=1.0):
-    """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
+    """`input` where it is positive, and `alpha * (exp(input / alpha) - 1)` elsewhere.
+
+    celu(Tensor self, Scalar alpha=1.0) -> Tensor
+    """
     if state.active_modes and intercepts(celu, input):
         return call(celu, input, alpha)
     try:
@@ -929,7 +987,9 @@ def celu(input, alpha=1.0):
 
 
 def celu_(input, alpha=1.0):
-    """celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"""
+    """`celu` in place: the result is written into the tensor.
+    celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(celu_, input):
         return call(celu_, input, alpha)
     try:
@@ -954,7 +1014,10 @@ def celu_(input, alpha=1.0):
 
 
 def selu(input):
-    """selu(Tensor self) -> Tensor"""
+    """`elu` with the constants that keep mean 0 and variance 1.
+
+    selu(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(selu, input):
         return call(selu, input)
     if not isinstance(input, Tensor):
@@ -963,7 +1026,9 @@ def selu(input):
 
 
 def selu_(input):
-    """selu_(Tensor(a!) self) -> Tensor(a!)"""
+    """`selu` in place: the result is written into the tensor.
+    selu_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(selu_, input):
         return call(selu_, input)
     if not isinstance(input, Tensor):
@@ -972,7 +1037,10 @@ def selu_(input):
 
 
 def mish(input, *, out=None):
-    """mish(Tensor self) -> Tensor"""
+    """Element by element, `input * tanh(softplus(input))`.
+
+    mish(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(mish, input, out):
         return call(mish, input, out=out)
     try:
@@ -996,7 +1064,9 @@ def mish(input, *, out=None):
 
 
 def mish_(input):
-    """mish_(Tensor(a!) self) -> Tensor(a!)"""
+    """`mish` in place: the result is written into the tensor.
+    mish_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(mish_, input):
         return call(mish_, input)
     try:
@@ -1016,7 +1086,10 @@ def mish_(input):
 
 
 def hardswish(input, *, out=None):
-    """hardswish(Tensor self) -> Tensor"""
+    """Element by element, `input * relu6(input + 3) / 6`.
+
+    hardswish(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(hardswish, input, out):
         return call(hardswish, input, out=out)
     try:
@@ -1040,7 +1113,9 @@ def hardswish(input, *, out=None):
 
 
 def hardswish_(input):
-    """hardswish_(Tensor(a!) self) -> Tensor(a!)"""
+    """`hardswish` in place: the result is written into the tensor.
+    hardswish_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(hardswish_, input):
         return call(hardswish_, input)
     try:
@@ -1060,7 +1135,10 @@ def hardswish_(input):
 
 
 def hardswish_backward(grad_output, input):
-    """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    """The gradient of `hardswish` for its input.
+
+    hardswish_backward(Tensor grad_output, Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(hardswish_backward, grad_output, input):
         return call(hardswish_backward, grad_output, input)
     try:
@@ -1101,7 +1179,10 @@ def hardswish_backward(grad_output, input):
 
 
 def hardsigmoid(input, *, out=None):
-    """hardsigmoid(Tensor self) -> Tensor"""
+    """Element by element, `relu6(input + 3) / 6`.
+
+    hardsigmoid(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(hardsigmoid, input, out):
         return call(hardsigmoid, input, out=out)
     try:
@@ -1125,7 +1206,9 @@ def hardsigmoid(input, *, out=None):
 
 
 def hardsigmoid_(input):
-    """hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"""
+    """`hardsigmoid` in place: the result is written into the tensor.
+    hardsigmoid_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(hardsigmoid_, input):
         return call(hardsigmoid_, input)
     try:
@@ -1197,7 +1280,10 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
 
 
 def glu(input, dim=-1, *, out=None, axis=None):
-    """glu(Tensor self, int dim=-1) -> Tensor"""
+    """The first half along `dim` times the sigmoid of the second one; the size must be even.
+
+    glu(Tensor self, int dim=-1) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(glu, input, out):
@@ -1300,7 +1386,10 @@ def log_sigmoid_backward(grad_output, input, buffer):
 
 
 def log_sigmoid(input, *, out=None):
-    """log_sigmoid(Tensor self) -> Tensor"""
+    """Element by element, `log(1 / (1 + exp(-input)))`, without overflow on the way.
+
+    log_sigmoid(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(log_sigmoid, input, out):
         return call(log_sigmoid, input, out=out)
     if not isinstance(input, Tensor):
@@ -1315,7 +1404,10 @@ def log_sigmoid(input, *, out=None):
 
 
 def gelu(input, *, approximate="none", out=None):
-    """gelu(Tensor self, *, str approximate='none') -> Tensor"""
+    """`input` times the normal distribution function at `input`; with `approximate='tanh'`, by a formula with tanh.
+
+    gelu(Tensor self, *, str approximate='none') -> Tensor
+    """
     if state.active_modes and intercepts(gelu, input, out):
         return call(gelu, input, approximate=approximate, out=out)
     try:
@@ -1341,7 +1433,9 @@ def gelu(input, *, approximate="none", out=None):
 
 
 def gelu_(input, *, approximate="none"):
-    """gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)"""
+    """`gelu` in place: the result is written into the tensor.
+    gelu_(Tensor(a!) self, *, str approximate='none') -> Tensor(a!)
+    """
     if state.active_modes and intercepts(gelu_, input):
         return call(gelu_, input, approximate=approximate)
     try:
@@ -1396,7 +1490,10 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
 
 
 def silu(input, *, out=None):
-    """silu(Tensor self) -> Tensor"""
+    """Element by element, `input * sigmoid(input)`.
+
+    silu(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(silu, input, out):
         return call(silu, input, out=out)
     try:
@@ -1423,7 +1520,9 @@ def silu(input, *, out=None):
 
 
 def silu_(input):
-    """silu_(Tensor(a!) self) -> Tensor(a!)"""
+    """`silu` in place: the result is written into the tensor.
+    silu_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(silu_, input):
         return call(silu_, input)
     try:
@@ -1489,7 +1588,11 @@ def silu_backward(grad_output, input, *, out=None):
 
 
 def softplus(input, beta=1, threshold=20, *, out=None):
-    """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
+    """Element by element, `log(1 + exp(beta * input)) / beta`; `input` itself where `beta * input` is above
+    `threshold`.
+
+    softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+    """
     if state.active_modes and intercepts(softplus, input, out):
         return call(softplus, input, beta, threshold, out=out)
     try:

@@ -71,7 +71,10 @@ _addcdiv_kernels = kernel_table("addcdiv")
 
 
 def add(input, other, *more, alpha=1, out=None):
-    """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    """Element by element, `input + alpha * other`. The shapes are broadcast, and the dtype is promoted.
+
+    add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+    """
     if more:
         return old_call(add, (add,), (input, other, *more), {"alpha": alpha, "out": out})
     if state.active_modes and intercepts(add, input, other, out):
@@ -164,7 +167,9 @@ def add_operator(input, other, alpha=1, out=None):
 
 
 def add_(input, other, *more, alpha=1):
-    """add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    """`add` in place: the result is written into the tensor.
+    add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+    """
     if more:
         return old_call(add_, (add_,), (input, other, *more), {"alpha": alpha})
     if state.active_modes and intercepts(add_, input, other):
@@ -258,7 +263,10 @@ def add__Scalar(input, other, alpha=1):
 
 
 def sub(input, other, *more, alpha=1, out=None):
-    """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    """Element by element, `input - alpha * other`. The shapes are broadcast, and the dtype is promoted.
+
+    sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+    """
     if more:
         return old_call(sub, (sub,), (input, other, *more), {"alpha": alpha, "out": out})
     if state.active_modes and intercepts(sub, input, other, out):
@@ -351,7 +359,9 @@ def sub_operator(input, other, alpha=1, out=None):
 
 
 def sub_(input, other, *more, alpha=1):
-    """sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    """`sub` in place: the result is written into the tensor.
+    sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+    """
     if more:
         return old_call(sub_, (sub_,), (input, other, *more), {"alpha": alpha})
     if state.active_modes and intercepts(sub_, input, other):
@@ -487,7 +497,9 @@ def rsub_Scalar(input, other, alpha=1):
 
 
 def rsub(input, other, alpha=1):
-    """rsub(input, other, *, alpha=1)
+    """Element by element, `other - alpha * input`.
+
+    rsub(input, other, *, alpha=1)
     rsub(input, other, alpha=1)
     """
     if isinstance(other, Tensor):
@@ -498,7 +510,10 @@ def rsub(input, other, alpha=1):
 
 
 def mul(input, other, *, out=None):
-    """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+    """Element by element, `input * other`. The shapes are broadcast, and the dtype is promoted.
+
+    mul.Tensor(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(mul, input, other, out):
         return call(mul, input, other, out=out)
     try:
@@ -587,7 +602,9 @@ def mul_operator(input, other, out=None):
 
 
 def mul_(input, other):
-    """mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`mul` in place: the result is written into the tensor.
+    mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(mul_, input, other):
         return call(mul_, input, other)
     try:
@@ -798,7 +815,10 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
 
 
 def div(input, other, *, out=None, rounding_mode=...):
-    """div(input, other, *, out=None)
+    """Element by element, `input / other`, floating-point for integers, too. `rounding_mode` is None, 'trunc'
+    (towards 0) or 'floor' (down), both in the promoted dtype.
+
+    div(input, other, *, out=None)
     div(input, other, *, rounding_mode, out=None)
     """
     if rounding_mode is not ...:
@@ -835,7 +855,8 @@ def div__Tensor_mode(input, other, *, rounding_mode):
 
 
 def div_(input, other, *, rounding_mode=...):
-    """div_(input, other)
+    """`div` in place: the result is written into the tensor.
+    div_(input, other)
     div_(input, other, *, rounding_mode)
     """
     if rounding_mode is not ...:
@@ -914,7 +935,11 @@ def div__Scalar_mode(input, other, *, rounding_mode):
 
 
 def floor_divide(input, other, *, out=None):
-    """floor_divide(Tensor self, Tensor other) -> Tensor"""
+    """Element by element, `input / other`, rounded down, in the promoted dtype. Integers divided by 0 are a
+    RuntimeError.
+
+    floor_divide(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(floor_divide, input, other, out):
         return call(floor_divide, input, other, out=out)
     try:
@@ -1006,7 +1031,9 @@ def floor_divide_operator(input, other, out=None):
 
 
 def floor_divide_(input, other):
-    """floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`floor_divide` in place: the result is written into the tensor.
+    floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(floor_divide_, input, other):
         return call(floor_divide_, input, other)
     try:
@@ -1169,7 +1196,9 @@ def remainder__Scalar(input, other):
 
 
 def remainder_(input, other):
-    """remainder_(input, other)"""
+    """`remainder` in place: the result is written into the tensor.
+    remainder_(input, other)
+    """
     if isinstance(other, Tensor):
         return remainder__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1200,7 +1229,9 @@ def remainder_Scalar_Tensor(input, other):
 
 
 def remainder(input, other, *, out=None):
-    """remainder(input, other, *, out=None)
+    """The remainder of `input / other` with the sign of `other`, as Python's `%`. The shapes are broadcast.
+
+    remainder(input, other, *, out=None)
     remainder(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -1213,7 +1244,9 @@ def remainder(input, other, *, out=None):
 
 
 def remainder_operator(input, other, out=None):
-    """remainder(input, other, *, out=None)
+    """The remainder of `input / other` with the sign of `other`, as Python's `%`. The shapes are broadcast.
+
+    remainder(input, other, *, out=None)
     remainder(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -1317,7 +1350,10 @@ def fmod_Scalar(input, other, *, out=None):
 
 
 def fmod(input, other, *, out=None):
-    """fmod(input, other, *, out=None)"""
+    """The remainder of `input / other` with the sign of `input`, as C's `fmod`. The shapes are broadcast.
+
+    fmod(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return fmod_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1346,7 +1382,9 @@ def fmod__Scalar(input, other):
 
 
 def fmod_(input, other):
-    """fmod_(input, other)"""
+    """`fmod` in place: the result is written into the tensor.
+    fmod_(input, other)
+    """
     if isinstance(other, Tensor):
         return fmod__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1463,7 +1501,9 @@ def pow__Scalar(input, exponent):
 
 
 def pow_(input, exponent):
-    """pow_(input, exponent)"""
+    """`pow` in place: the result is written into the tensor.
+    pow_(input, exponent)
+    """
     if isinstance(exponent, Tensor):
         return pow__Tensor(input, exponent)
     if as_operand(exponent) is not None:
@@ -1500,7 +1540,11 @@ def pow_Scalar(input, exponent, *, out=None):
 
 
 def pow(input, exponent, *, out=None):
-    """pow(input, exponent, *, out=None)"""
+    """Element by element, `input` to the power of `exponent`. Integers to a negative power (a number) are a
+    RuntimeError.
+
+    pow(input, exponent, *, out=None)
+    """
     if isinstance(input, Tensor) and isinstance(exponent, Tensor):
         return pow_Tensor_Tensor(input, exponent, out=out)
     if isinstance(input, Tensor) and as_operand(exponent) is not None:
@@ -1511,7 +1555,11 @@ def pow(input, exponent, *, out=None):
 
 
 def pow_operator(input, exponent, out=None):
-    """pow(input, exponent, *, out=None)"""
+    """Element by element, `input` to the power of `exponent`. Integers to a negative power (a number) are a
+    RuntimeError.
+
+    pow(input, exponent, *, out=None)
+    """
     if isinstance(input, Tensor) and isinstance(exponent, Tensor):
         return pow_Tensor_Tensor(input, exponent, out=out)
     if isinstance(input, Tensor) and as_operand(exponent) is not None:
@@ -1522,7 +1570,10 @@ def pow_operator(input, exponent, out=None):
 
 
 def neg(input, *, out=None):
-    """neg(Tensor self) -> Tensor"""
+    """The negative of each element.
+
+    neg(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(neg, input, out):
         return call(neg, input, out=out)
     try:
@@ -1545,7 +1596,9 @@ def neg(input, *, out=None):
 
 
 def neg_(input):
-    """neg_(Tensor(a!) self) -> Tensor(a!)"""
+    """`neg` in place: the result is written into the tensor.
+    neg_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(neg_, input):
         return call(neg_, input)
     try:
@@ -1564,7 +1617,10 @@ def neg_(input):
 
 
 def abs(input, *, out=None):
-    """abs(Tensor self) -> Tensor"""
+    """The absolute value of each element; of a complex number the magnitude, which is real.
+
+    abs(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(abs, input, out):
         return call(abs, input, out=out)
     try:
@@ -1587,7 +1643,9 @@ def abs(input, *, out=None):
 
 
 def abs_(input):
-    """abs_(Tensor(a!) self) -> Tensor(a!)"""
+    """`abs` in place: the result is written into the tensor.
+    abs_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(abs_, input):
         return call(abs_, input)
     try:
@@ -1607,7 +1665,10 @@ def abs_(input):
 
 
 def sgn(input, *, out=None):
-    """sgn(Tensor self) -> Tensor"""
+    """The sign of each element; of a complex number `input / abs(input)`, and 0 at 0.
+
+    sgn(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(sgn, input, out):
         return call(sgn, input, out=out)
     try:
@@ -1634,7 +1695,9 @@ def sgn(input, *, out=None):
 
 
 def sgn_(input):
-    """sgn_(Tensor(a!) self) -> Tensor(a!)"""
+    """`sgn` in place: the result is written into the tensor.
+    sgn_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sgn_, input):
         return call(sgn_, input)
     try:
@@ -1658,7 +1721,10 @@ def sgn_(input):
 
 
 def sign(input, *, out=None):
-    """sign(Tensor self) -> Tensor"""
+    """The sign of each element: -1, 0 or 1.
+
+    sign(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(sign, input, out):
         return call(sign, input, out=out)
     try:
@@ -1681,7 +1747,9 @@ def sign(input, *, out=None):
 
 
 def sign_(input):
-    """sign_(Tensor(a!) self) -> Tensor(a!)"""
+    """`sign` in place: the result is written into the tensor.
+    sign_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sign_, input):
         return call(sign_, input)
     try:
@@ -1700,7 +1768,10 @@ def sign_(input):
 
 
 def sqrt(input, *, out=None):
-    """sqrt(Tensor self) -> Tensor"""
+    """The square root of each element; nan where it is negative.
+
+    sqrt(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(sqrt, input, out):
         return call(sqrt, input, out=out)
     try:
@@ -1726,7 +1797,9 @@ def sqrt(input, *, out=None):
 
 
 def sqrt_(input):
-    """sqrt_(Tensor(a!) self) -> Tensor(a!)"""
+    """`sqrt` in place: the result is written into the tensor.
+    sqrt_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sqrt_, input):
         return call(sqrt_, input)
     try:
@@ -1749,7 +1822,10 @@ def sqrt_(input):
 
 
 def rsqrt(input, *, out=None):
-    """rsqrt(Tensor self) -> Tensor"""
+    """Element by element, `1 / sqrt(input)`.
+
+    rsqrt(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(rsqrt, input, out):
         return call(rsqrt, input, out=out)
     try:
@@ -1775,7 +1851,9 @@ def rsqrt(input, *, out=None):
 
 
 def rsqrt_(input):
-    """rsqrt_(Tensor(a!) self) -> Tensor(a!)"""
+    """`rsqrt` in place: the result is written into the tensor.
+    rsqrt_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(rsqrt_, input):
         return call(rsqrt_, input)
     try:
@@ -1798,7 +1876,10 @@ def rsqrt_(input):
 
 
 def reciprocal(input, *, out=None):
-    """reciprocal(Tensor self) -> Tensor"""
+    """Element by element, `1 / input`, floating-point for integers, too.
+
+    reciprocal(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(reciprocal, input, out):
         return call(reciprocal, input, out=out)
     try:
@@ -1824,7 +1905,9 @@ def reciprocal(input, *, out=None):
 
 
 def reciprocal_(input):
-    """reciprocal_(Tensor(a!) self) -> Tensor(a!)"""
+    """`reciprocal` in place: the result is written into the tensor.
+    reciprocal_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(reciprocal_, input):
         return call(reciprocal_, input)
     try:
@@ -1847,7 +1930,10 @@ def reciprocal_(input):
 
 
 def square(input, *, out=None):
-    """square(Tensor self) -> Tensor"""
+    """The square of each element.
+
+    square(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(square, input, out):
         return call(square, input, out=out)
     if not isinstance(input, Tensor):
@@ -1862,7 +1948,9 @@ def square(input, *, out=None):
 
 
 def square_(input):
-    """square_(Tensor(a!) self) -> Tensor(a!)"""
+    """`square` in place: the result is written into the tensor.
+    square_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(square_, input):
         return call(square_, input)
     if not isinstance(input, Tensor):
@@ -1871,7 +1959,10 @@ def square_(input):
 
 
 def gcd(input, other, *, out=None):
-    """gcd(Tensor self, Tensor other) -> Tensor"""
+    """The greatest common divisor of integers, element by element; it is not negative.
+
+    gcd(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(gcd, input, other, out):
         return call(gcd, input, other, out=out)
     try:
@@ -1906,7 +1997,9 @@ def gcd(input, other, *, out=None):
 
 
 def gcd_(input, other):
-    """gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`gcd` in place: the result is written into the tensor.
+    gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(gcd_, input, other):
         return call(gcd_, input, other)
     try:
@@ -1925,7 +2018,10 @@ def gcd_(input, other):
 
 
 def lcm(input, other, *, out=None):
-    """lcm(Tensor self, Tensor other) -> Tensor"""
+    """The least common multiple of integers, element by element; it is not negative.
+
+    lcm(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(lcm, input, other, out):
         return call(lcm, input, other, out=out)
     try:
@@ -1960,7 +2056,9 @@ def lcm(input, other, *, out=None):
 
 
 def lcm_(input, other):
-    """lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`lcm` in place: the result is written into the tensor.
+    lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(lcm_, input, other):
         return call(lcm_, input, other)
     try:
@@ -2066,7 +2164,10 @@ def lerp_Tensor(input, end, weight, *, out=None):
 
 
 def lerp(input, end, weight, *, out=None):
-    """lerp(input, end, weight, *, out=None)"""
+    """Linear interpolation, `input + weight * (end - input)`: `input` for weight 0, and `end` for 1.
+
+    lerp(input, end, weight, *, out=None)
+    """
     if isinstance(weight, Tensor):
         return lerp_Tensor(input, end, weight, out=out)
     if as_operand(weight) is not None:
@@ -2106,7 +2207,9 @@ def lerp__Tensor(input, end, weight):
 
 
 def lerp_(input, end, weight):
-    """lerp_(input, end, weight)"""
+    """`lerp` in place: the result is written into the tensor.
+    lerp_(input, end, weight)
+    """
     if isinstance(weight, Tensor):
         return lerp__Tensor(input, end, weight)
     if as_operand(weight) is not None:
@@ -2115,7 +2218,10 @@ def lerp_(input, end, weight):
 
 
 def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
-    """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+    """Element by element, `input + value * tensor1 * tensor2`. The three shapes are broadcast.
+
+    addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
+    """
     if more:
         return old_call(addcmul, (addcmul,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
     if state.active_modes and intercepts(addcmul, input, tensor1, tensor2, out):
@@ -2150,7 +2256,9 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
 
 
 def addcmul_(input, tensor1, tensor2, *more, value=1):
-    """addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"""
+    """`addcmul` in place: the result is written into the tensor.
+    addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
+    """
     if more:
         return old_call(addcmul_, (addcmul_,), (input, tensor1, tensor2, *more), {"value": value})
     if state.active_modes and intercepts(addcmul_, input, tensor1, tensor2):
@@ -2181,7 +2289,11 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
 
 
 def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
-    """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+    """Element by element, `input + value * tensor1 / tensor2`. The three shapes are broadcast; integers are not
+    divided.
+
+    addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
+    """
     if more:
         return old_call(addcdiv, (addcdiv,), (input, tensor1, tensor2, *more), {"value": value, "out": out})
     if state.active_modes and intercepts(addcdiv, input, tensor1, tensor2, out):
@@ -2219,7 +2331,9 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
 
 
 def addcdiv_(input, tensor1, tensor2, *more, value=1):
-    """addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"""
+    """`addcdiv` in place: the result is written into the tensor.
+    addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
+    """
     if more:
         return old_call(addcdiv_, (addcdiv_,), (input, tensor1, tensor2, *more), {"value": value})
     if state.active_modes and intercepts(addcdiv_, input, tensor1, tensor2):
@@ -2253,7 +2367,10 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
 
 
 def absolute(input, *, out=None):
-    """absolute(Tensor self) -> Tensor"""
+    """Another name of `abs`.
+
+    absolute(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(absolute, input, out):
         return call(absolute, input, out=out)
     if not isinstance(input, Tensor):
@@ -2268,7 +2385,9 @@ def absolute(input, *, out=None):
 
 
 def absolute_(input):
-    """absolute_(Tensor(a!) self) -> Tensor(a!)"""
+    """`absolute` in place: the result is written into the tensor.
+    absolute_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(absolute_, input):
         return call(absolute_, input)
     if not isinstance(input, Tensor):
@@ -2277,7 +2396,10 @@ def absolute_(input):
 
 
 def negative(input, *, out=None):
-    """negative(Tensor self) -> Tensor"""
+    """Another name of `neg`.
+
+    negative(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(negative, input, out):
         return call(negative, input, out=out)
     if not isinstance(input, Tensor):
@@ -2292,7 +2414,9 @@ def negative(input, *, out=None):
 
 
 def negative_(input):
-    """negative_(Tensor(a!) self) -> Tensor(a!)"""
+    """`negative` in place: the result is written into the tensor.
+    negative_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(negative_, input):
         return call(negative_, input)
     if not isinstance(input, Tensor):
@@ -2301,7 +2425,10 @@ def negative_(input):
 
 
 def positive(input):
-    """positive(Tensor(a) self) -> Tensor(a)"""
+    """The tensor itself; bool is an error, as for `-input`.
+
+    positive(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(positive, input):
         return call(positive, input)
     if not isinstance(input, Tensor):
@@ -2310,7 +2437,10 @@ def positive(input):
 
 
 def multiply(input, other, *, out=None):
-    """multiply.Tensor(Tensor self, Tensor other) -> Tensor"""
+    """Another name of `mul`.
+
+    multiply.Tensor(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(multiply, input, other, out):
         return call(multiply, input, other, out=out)
     try:
@@ -2328,7 +2458,9 @@ def multiply(input, other, *, out=None):
 
 
 def multiply_(input, other):
-    """multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`multiply` in place: the result is written into the tensor.
+    multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(multiply_, input, other):
         return call(multiply_, input, other)
     try:
@@ -2368,7 +2500,10 @@ def multiply__Scalar(input, other):
 
 
 def subtract(input, other, *, alpha=1, out=None):
-    """subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    """Another name of `sub`.
+
+    subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+    """
     if state.active_modes and intercepts(subtract, input, other, out):
         return call(subtract, input, other, alpha=alpha, out=out)
     try:
@@ -2387,7 +2522,9 @@ def subtract(input, other, *, alpha=1, out=None):
 
 
 def subtract_(input, other, *, alpha=1):
-    """subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"""
+    """`subtract` in place: the result is written into the tensor.
+    subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(subtract_, input, other):
         return call(subtract_, input, other, alpha=alpha)
     try:
@@ -2508,7 +2645,9 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
 
 
 def divide(input, other, *, out=None, rounding_mode=...):
-    """divide(input, other, *, out=None)
+    """Another name of `div`.
+
+    divide(input, other, *, out=None)
     divide(input, other, *, rounding_mode, out=None)
     """
     if rounding_mode is not ...:
@@ -2533,7 +2672,8 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
 
 
 def divide_(input, other, *, rounding_mode=...):
-    """divide_(input, other)
+    """`divide` in place: the result is written into the tensor.
+    divide_(input, other)
     divide_(input, other, *, rounding_mode)
     """
     if rounding_mode is not ...:
@@ -2572,7 +2712,10 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
 
 
 def true_divide(input, other, *, out=None):
-    """true_divide.Tensor(Tensor self, Tensor other) -> Tensor"""
+    """Another name of `div` without a rounding mode.
+
+    true_divide.Tensor(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(true_divide, input, other, out):
         return call(true_divide, input, other, out=out)
     try:
@@ -2590,7 +2733,9 @@ def true_divide(input, other, *, out=None):
 
 
 def true_divide_(input, other):
-    """true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`true_divide` in place: the result is written into the tensor.
+    true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(true_divide_, input, other):
         return call(true_divide_, input, other)
     try:
@@ -2689,7 +2834,10 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
 
 
 def float_power(input, exponent, *, out=None):
-    """float_power(input, exponent, *, out=None)"""
+    """Element by element, `input` to the power of `exponent`, computed in float64 (complex128 for complex numbers).
+
+    float_power(input, exponent, *, out=None)
+    """
     if isinstance(input, Tensor) and isinstance(exponent, Tensor):
         return float_power_Tensor_Tensor(input, exponent, out=out)
     if as_operand(input) is not None and isinstance(exponent, Tensor):
@@ -2716,7 +2864,9 @@ def float_power__Scalar(input, exponent):
 
 
 def float_power_(input, exponent):
-    """float_power_(input, exponent)"""
+    """`float_power` in place: the result is written into the tensor.
+    float_power_(input, exponent)
+    """
     if isinstance(exponent, Tensor):
         return float_power__Tensor(input, exponent)
     if as_operand(exponent) is not None:

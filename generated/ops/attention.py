@@ -31,7 +31,11 @@ __scaled_dot_product_flash_attention_for_cpu_backward_kernels = kernel_table(
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):
-    """scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"""
+    """`softmax(query @ key.mT * scale + attn_mask) @ value`; the scale is `1 / sqrt(E)` unless given. A bool mask
+    is true where a query may look; `is_causal` hides keys behind it.
+
+    scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor
+    """
     if state.active_modes and intercepts(scaled_dot_product_attention, query, key, value, attn_mask):
         return call_with(scaled_dot_product_attention, locals())
     try:

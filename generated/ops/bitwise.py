@@ -41,7 +41,10 @@ _bitwise_right_shift_Tensor_Scalar_kernels = kernel_table("bitwise_right_shift.T
 
 
 def logical_not(input, *, out=None):
-    """logical_not(Tensor self) -> Tensor"""
+    """Whether each element is 0: a bool tensor.
+
+    logical_not(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(logical_not, input, out):
         return call(logical_not, input, out=out)
     try:
@@ -57,7 +60,9 @@ def logical_not(input, *, out=None):
 
 
 def logical_not_(input):
-    """logical_not_(Tensor(a!) self) -> Tensor(a!)"""
+    """`logical_not` in place: the result is written into the tensor.
+    logical_not_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(logical_not_, input):
         return call(logical_not_, input)
     try:
@@ -69,7 +74,10 @@ def logical_not_(input):
 
 
 def logical_and(input, other, *, out=None):
-    """logical_and(Tensor self, Tensor other) -> Tensor"""
+    """Whether both elements are nonzero: a bool tensor of the broadcast shape.
+
+    logical_and(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(logical_and, input, other, out):
         return call(logical_and, input, other, out=out)
     try:
@@ -86,7 +94,9 @@ def logical_and(input, other, *, out=None):
 
 
 def logical_and_(input, other):
-    """logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`logical_and` in place: the result is written into the tensor.
+    logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(logical_and_, input, other):
         return call(logical_and_, input, other)
     try:
@@ -99,7 +109,10 @@ def logical_and_(input, other):
 
 
 def logical_or(input, other, *, out=None):
-    """logical_or(Tensor self, Tensor other) -> Tensor"""
+    """Whether one of two elements is nonzero: a bool tensor of the broadcast shape.
+
+    logical_or(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(logical_or, input, other, out):
         return call(logical_or, input, other, out=out)
     try:
@@ -116,7 +129,9 @@ def logical_or(input, other, *, out=None):
 
 
 def logical_or_(input, other):
-    """logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`logical_or` in place: the result is written into the tensor.
+    logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(logical_or_, input, other):
         return call(logical_or_, input, other)
     try:
@@ -129,7 +144,10 @@ def logical_or_(input, other):
 
 
 def logical_xor(input, other, *, out=None):
-    """logical_xor(Tensor self, Tensor other) -> Tensor"""
+    """Whether just one of two elements is nonzero: a bool tensor of the broadcast shape.
+
+    logical_xor(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(logical_xor, input, other, out):
         return call(logical_xor, input, other, out=out)
     try:
@@ -146,7 +164,9 @@ def logical_xor(input, other, *, out=None):
 
 
 def logical_xor_(input, other):
-    """logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`logical_xor` in place: the result is written into the tensor.
+    logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(logical_xor_, input, other):
         return call(logical_xor_, input, other)
     try:
@@ -159,7 +179,10 @@ def logical_xor_(input, other):
 
 
 def bitwise_not(input, *, out=None):
-    """bitwise_not(Tensor self) -> Tensor"""
+    """The inverted bits of each integer; of bool, `not`.
+
+    bitwise_not(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(bitwise_not, input, out):
         return call(bitwise_not, input, out=out)
     try:
@@ -181,7 +204,9 @@ def bitwise_not(input, *, out=None):
 
 
 def bitwise_not_(input):
-    """bitwise_not_(Tensor(a!) self) -> Tensor(a!)"""
+    """`bitwise_not` in place: the result is written into the tensor.
+    bitwise_not_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(bitwise_not_, input):
         return call(bitwise_not_, input)
     try:
@@ -284,7 +309,9 @@ def bitwise_and_Scalar(input, other, *, out=None):
 
 
 def bitwise_and(input, other, *, out=None):
-    """bitwise_and(input, other, *, out=None)
+    """The bits that are set in both integers; of bool, `and`.
+
+    bitwise_and(input, other, *, out=None)
     bitwise_and(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -297,7 +324,9 @@ def bitwise_and(input, other, *, out=None):
 
 
 def bitwise_and_operator(input, other, out=None):
-    """bitwise_and(input, other, *, out=None)
+    """The bits that are set in both integers; of bool, `and`.
+
+    bitwise_and(input, other, *, out=None)
     bitwise_and(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -325,7 +354,9 @@ def bitwise_and__Scalar(input, other):
 
 
 def bitwise_and_(input, other):
-    """bitwise_and_(input, other)"""
+    """`bitwise_and` in place: the result is written into the tensor.
+    bitwise_and_(input, other)
+    """
     if isinstance(other, Tensor):
         return bitwise_and__Tensor(input, other)
     if as_operand(other) is not None:
@@ -423,7 +454,9 @@ def bitwise_or_Scalar(input, other, *, out=None):
 
 
 def bitwise_or(input, other, *, out=None):
-    """bitwise_or(input, other, *, out=None)
+    """The bits that are set in one of two integers or in both; of bool, `or`.
+
+    bitwise_or(input, other, *, out=None)
     bitwise_or(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -436,7 +469,9 @@ def bitwise_or(input, other, *, out=None):
 
 
 def bitwise_or_operator(input, other, out=None):
-    """bitwise_or(input, other, *, out=None)
+    """The bits that are set in one of two integers or in both; of bool, `or`.
+
+    bitwise_or(input, other, *, out=None)
     bitwise_or(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -464,7 +499,9 @@ def bitwise_or__Scalar(input, other):
 
 
 def bitwise_or_(input, other):
-    """bitwise_or_(input, other)"""
+    """`bitwise_or` in place: the result is written into the tensor.
+    bitwise_or_(input, other)
+    """
     if isinstance(other, Tensor):
         return bitwise_or__Tensor(input, other)
     if as_operand(other) is not None:
@@ -562,7 +599,9 @@ def bitwise_xor_Scalar(input, other, *, out=None):
 
 
 def bitwise_xor(input, other, *, out=None):
-    """bitwise_xor(input, other, *, out=None)
+    """The bits that are set in just one of two integers; of bool, whether they differ.
+
+    bitwise_xor(input, other, *, out=None)
     bitwise_xor(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -575,7 +614,9 @@ def bitwise_xor(input, other, *, out=None):
 
 
 def bitwise_xor_operator(input, other, out=None):
-    """bitwise_xor(input, other, *, out=None)
+    """The bits that are set in just one of two integers; of bool, whether they differ.
+
+    bitwise_xor(input, other, *, out=None)
     bitwise_xor(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -603,7 +644,9 @@ def bitwise_xor__Scalar(input, other):
 
 
 def bitwise_xor_(input, other):
-    """bitwise_xor_(input, other)"""
+    """`bitwise_xor` in place: the result is written into the tensor.
+    bitwise_xor_(input, other)
+    """
     if isinstance(other, Tensor):
         return bitwise_xor__Tensor(input, other)
     if as_operand(other) is not None:
@@ -709,7 +752,9 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
 
 
 def bitwise_left_shift_(input, other):
-    """bitwise_left_shift_(input, other)"""
+    """`bitwise_left_shift` in place: the result is written into the tensor.
+    bitwise_left_shift_(input, other)
+    """
     if isinstance(other, Tensor):
         return bitwise_left_shift__Tensor(input, other)
     if as_operand(other) is not None:
@@ -734,7 +779,9 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
 
 
 def bitwise_left_shift(input, other, *, out=None):
-    """bitwise_left_shift(input, other, *, out=None)
+    """Integers with their bits moved to the left by `other`: `input * 2 ** other`.
+
+    bitwise_left_shift(input, other, *, out=None)
     bitwise_left_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -751,7 +798,9 @@ def bitwise_left_shift(input, other, *, out=None):
 
 
 def bitwise_left_shift_operator(input, other, out=None):
-    """bitwise_left_shift(input, other, *, out=None)
+    """Integers with their bits moved to the left by `other`: `input * 2 ** other`.
+
+    bitwise_left_shift(input, other, *, out=None)
     bitwise_left_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -866,7 +915,9 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
 
 
 def bitwise_right_shift_(input, other):
-    """bitwise_right_shift_(input, other)"""
+    """`bitwise_right_shift` in place: the result is written into the tensor.
+    bitwise_right_shift_(input, other)
+    """
     if isinstance(other, Tensor):
         return bitwise_right_shift__Tensor(input, other)
     if as_operand(other) is not None:
@@ -891,7 +942,9 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
 
 
 def bitwise_right_shift(input, other, *, out=None):
-    """bitwise_right_shift(input, other, *, out=None)
+    """Integers with their bits moved to the right by `other`; the sign is kept.
+
+    bitwise_right_shift(input, other, *, out=None)
     bitwise_right_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
@@ -908,7 +961,9 @@ def bitwise_right_shift(input, other, *, out=None):
 
 
 def bitwise_right_shift_operator(input, other, out=None):
-    """bitwise_right_shift(input, other, *, out=None)
+    """Integers with their bits moved to the right by `other`; the sign is kept.
+
+    bitwise_right_shift(input, other, *, out=None)
     bitwise_right_shift(input, other)
     """
     if isinstance(input, Tensor) and isinstance(other, Tensor):

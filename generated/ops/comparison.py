@@ -158,7 +158,11 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
 
 
 def clamp(input, min=None, max=None, *, out=None):
-    """clamp(input, min=None, max=None, *, out=None)"""
+    """Each element, limited to [`min`, `max`]: numbers or tensors, of which one may be None. If `min` is above
+    `max`, it is `max`.
+
+    clamp(input, min=None, max=None, *, out=None)
+    """
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clamp_Tensor(input, min, max, out=out)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
@@ -200,7 +204,9 @@ def clamp__Tensor(input, min=None, max=None):
 
 
 def clamp_(input, min=None, max=None):
-    """clamp_(input, min=None, max=None)"""
+    """`clamp` in place: the result is written into the tensor.
+    clamp_(input, min=None, max=None)
+    """
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clamp__Tensor(input, min, max)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
@@ -302,7 +308,10 @@ def clamp_min_Tensor(input, min, *, out=None):
 
 
 def clamp_min(input, min, *, out=None):
-    """clamp_min(input, min, *, out=None)"""
+    """The larger of each element and `min`, a number or a tensor.
+
+    clamp_min(input, min, *, out=None)
+    """
     if isinstance(min, Tensor):
         return clamp_min_Tensor(input, min, out=out)
     if as_operand(min) is not None:
@@ -334,7 +343,9 @@ def clamp_min__Tensor(input, min):
 
 
 def clamp_min_(input, min):
-    """clamp_min_(input, min)"""
+    """`clamp_min` in place: the result is written into the tensor.
+    clamp_min_(input, min)
+    """
     if isinstance(min, Tensor):
         return clamp_min__Tensor(input, min)
     if as_operand(min) is not None:
@@ -436,7 +447,10 @@ def clamp_max_Tensor(input, max, *, out=None):
 
 
 def clamp_max(input, max, *, out=None):
-    """clamp_max(input, max, *, out=None)"""
+    """The smaller of each element and `max`, a number or a tensor.
+
+    clamp_max(input, max, *, out=None)
+    """
     if isinstance(max, Tensor):
         return clamp_max_Tensor(input, max, out=out)
     if as_operand(max) is not None:
@@ -468,7 +482,9 @@ def clamp_max__Tensor(input, max):
 
 
 def clamp_max_(input, max):
-    """clamp_max_(input, max)"""
+    """`clamp_max` in place: the result is written into the tensor.
+    clamp_max_(input, max)
+    """
     if isinstance(max, Tensor):
         return clamp_max__Tensor(input, max)
     if as_operand(max) is not None:
@@ -477,7 +493,10 @@ def clamp_max_(input, max):
 
 
 def maximum(input, other, *, out=None):
-    """maximum(Tensor self, Tensor other) -> Tensor"""
+    """The larger of two elements; nan if one of them is.
+
+    maximum(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(maximum, input, other, out):
         return call(maximum, input, other, out=out)
     try:
@@ -522,7 +541,10 @@ def maximum(input, other, *, out=None):
 
 
 def minimum(input, other, *, out=None):
-    """minimum(Tensor self, Tensor other) -> Tensor"""
+    """The smaller of two elements; nan if one of them is.
+
+    minimum(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(minimum, input, other, out):
         return call(minimum, input, other, out=out)
     try:
@@ -567,7 +589,10 @@ def minimum(input, other, *, out=None):
 
 
 def fmax(input, other, *, out=None):
-    """fmax(Tensor self, Tensor other) -> Tensor"""
+    """The larger of two elements; if one is nan, the other.
+
+    fmax(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(fmax, input, other, out):
         return call(fmax, input, other, out=out)
     try:
@@ -612,7 +637,10 @@ def fmax(input, other, *, out=None):
 
 
 def fmin(input, other, *, out=None):
-    """fmin(Tensor self, Tensor other) -> Tensor"""
+    """The smaller of two elements; if one is nan, the other.
+
+    fmin(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(fmin, input, other, out):
         return call(fmin, input, other, out=out)
     try:
@@ -714,7 +742,10 @@ def eq_Scalar(input, other, *, out=None):
 
 
 def eq(input, other, *, out=None):
-    """eq(input, other, *, out=None)"""
+    """Whether `input == other`, element by element: a bool tensor of the broadcast shape.
+
+    eq(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return eq_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -723,7 +754,10 @@ def eq(input, other, *, out=None):
 
 
 def eq_operator(input, other, out=None):
-    """eq(input, other, *, out=None)"""
+    """Whether `input == other`, element by element: a bool tensor of the broadcast shape.
+
+    eq(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return eq_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -752,7 +786,9 @@ def eq__Scalar(input, other):
 
 
 def eq_(input, other):
-    """eq_(input, other)"""
+    """`eq` in place: the result is written into the tensor.
+    eq_(input, other)
+    """
     if isinstance(other, Tensor):
         return eq__Tensor(input, other)
     if as_operand(other) is not None:
@@ -818,7 +854,10 @@ def ne_Scalar(input, other, *, out=None):
 
 
 def ne(input, other, *, out=None):
-    """ne(input, other, *, out=None)"""
+    """Whether `input != other`, element by element: a bool tensor of the broadcast shape.
+
+    ne(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return ne_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -827,7 +866,10 @@ def ne(input, other, *, out=None):
 
 
 def ne_operator(input, other, out=None):
-    """ne(input, other, *, out=None)"""
+    """Whether `input != other`, element by element: a bool tensor of the broadcast shape.
+
+    ne(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return ne_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -856,7 +898,9 @@ def ne__Scalar(input, other):
 
 
 def ne_(input, other):
-    """ne_(input, other)"""
+    """`ne` in place: the result is written into the tensor.
+    ne_(input, other)
+    """
     if isinstance(other, Tensor):
         return ne__Tensor(input, other)
     if as_operand(other) is not None:
@@ -922,7 +966,10 @@ def lt_Scalar(input, other, *, out=None):
 
 
 def lt(input, other, *, out=None):
-    """lt(input, other, *, out=None)"""
+    """Whether `input < other`, element by element: a bool tensor of the broadcast shape.
+
+    lt(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return lt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -931,7 +978,10 @@ def lt(input, other, *, out=None):
 
 
 def lt_operator(input, other, out=None):
-    """lt(input, other, *, out=None)"""
+    """Whether `input < other`, element by element: a bool tensor of the broadcast shape.
+
+    lt(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return lt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -960,7 +1010,9 @@ def lt__Scalar(input, other):
 
 
 def lt_(input, other):
-    """lt_(input, other)"""
+    """`lt` in place: the result is written into the tensor.
+    lt_(input, other)
+    """
     if isinstance(other, Tensor):
         return lt__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1026,7 +1078,10 @@ def le_Scalar(input, other, *, out=None):
 
 
 def le(input, other, *, out=None):
-    """le(input, other, *, out=None)"""
+    """Whether `input <= other`, element by element: a bool tensor of the broadcast shape.
+
+    le(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return le_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1035,7 +1090,10 @@ def le(input, other, *, out=None):
 
 
 def le_operator(input, other, out=None):
-    """le(input, other, *, out=None)"""
+    """Whether `input <= other`, element by element: a bool tensor of the broadcast shape.
+
+    le(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return le_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1064,7 +1122,9 @@ def le__Scalar(input, other):
 
 
 def le_(input, other):
-    """le_(input, other)"""
+    """`le` in place: the result is written into the tensor.
+    le_(input, other)
+    """
     if isinstance(other, Tensor):
         return le__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1130,7 +1190,10 @@ def gt_Scalar(input, other, *, out=None):
 
 
 def gt(input, other, *, out=None):
-    """gt(input, other, *, out=None)"""
+    """Whether `input > other`, element by element: a bool tensor of the broadcast shape.
+
+    gt(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return gt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1139,7 +1202,10 @@ def gt(input, other, *, out=None):
 
 
 def gt_operator(input, other, out=None):
-    """gt(input, other, *, out=None)"""
+    """Whether `input > other`, element by element: a bool tensor of the broadcast shape.
+
+    gt(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return gt_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1168,7 +1234,9 @@ def gt__Scalar(input, other):
 
 
 def gt_(input, other):
-    """gt_(input, other)"""
+    """`gt` in place: the result is written into the tensor.
+    gt_(input, other)
+    """
     if isinstance(other, Tensor):
         return gt__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1234,7 +1302,10 @@ def ge_Scalar(input, other, *, out=None):
 
 
 def ge(input, other, *, out=None):
-    """ge(input, other, *, out=None)"""
+    """Whether `input >= other`, element by element: a bool tensor of the broadcast shape.
+
+    ge(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return ge_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1243,7 +1314,10 @@ def ge(input, other, *, out=None):
 
 
 def ge_operator(input, other, out=None):
-    """ge(input, other, *, out=None)"""
+    """Whether `input >= other`, element by element: a bool tensor of the broadcast shape.
+
+    ge(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return ge_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1272,7 +1346,9 @@ def ge__Scalar(input, other):
 
 
 def ge_(input, other):
-    """ge_(input, other)"""
+    """`ge` in place: the result is written into the tensor.
+    ge_(input, other)
+    """
     if isinstance(other, Tensor):
         return ge__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1281,7 +1357,10 @@ def ge_(input, other):
 
 
 def isnan(input):
-    """isnan(Tensor self) -> Tensor"""
+    """Whether each element is nan: a bool tensor. A complex number is if one of its parts is.
+
+    isnan(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(isnan, input):
         return call(isnan, input)
     try:
@@ -1292,7 +1371,10 @@ def isnan(input):
 
 
 def isinf(input):
-    """isinf(Tensor self) -> Tensor"""
+    """Whether each element is inf or -inf: a bool tensor.
+
+    isinf(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(isinf, input):
         return call(isinf, input)
     try:
@@ -1303,7 +1385,10 @@ def isinf(input):
 
 
 def isfinite(input):
-    """isfinite(Tensor self) -> Tensor"""
+    """Whether each element is neither infinite nor nan: a bool tensor.
+
+    isfinite(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(isfinite, input):
         return call(isfinite, input)
     if not isinstance(input, Tensor):
@@ -1312,7 +1397,10 @@ def isfinite(input):
 
 
 def isposinf(input, *, out=None):
-    """isposinf(Tensor self) -> Tensor"""
+    """Whether each element is inf: a bool tensor.
+
+    isposinf(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(isposinf, input, out):
         return call(isposinf, input, out=out)
     try:
@@ -1328,7 +1416,10 @@ def isposinf(input, *, out=None):
 
 
 def isneginf(input, *, out=None):
-    """isneginf(Tensor self) -> Tensor"""
+    """Whether each element is -inf: a bool tensor.
+
+    isneginf(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(isneginf, input, out):
         return call(isneginf, input, out=out)
     try:
@@ -1344,7 +1435,10 @@ def isneginf(input, *, out=None):
 
 
 def signbit(input, *, out=None):
-    """signbit(Tensor self) -> Tensor"""
+    """Whether the sign bit of each element is set, as it is for -0.0: a bool tensor.
+
+    signbit(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(signbit, input, out):
         return call(signbit, input, out=out)
     try:
@@ -1437,7 +1531,10 @@ def where_default(condition):
 
 
 def where(condition, input=..., other=..., *, out=None):
-    """where(condition, input, other, *, out=None)
+    """The elements of `input` where `condition` is true, and those of `other` elsewhere; the three shapes are
+    broadcast. With `condition` alone, the indices of what is true, one tensor for each dim.
+
+    where(condition, input, other, *, out=None)
     where(condition, input, other)
     where(condition)
     """
@@ -1521,7 +1618,11 @@ def masked_fill_Tensor(input, mask, value):
 
 
 def masked_fill(input, mask, value):
-    """masked_fill(input, mask, value)"""
+    """A copy of `input` with `value` (a number, or a tensor without dims) where the bool `mask`, which is
+    broadcast, is true.
+
+    masked_fill(input, mask, value)
+    """
     if isinstance(value, Tensor):
         return masked_fill_Tensor(input, mask, value)
     if as_operand(value) is not None:
@@ -1554,7 +1655,9 @@ def masked_fill__Tensor(input, mask, value):
 
 
 def masked_fill_(input, mask, value):
-    """masked_fill_(input, mask, value)"""
+    """`masked_fill` in place: the result is written into the tensor.
+    masked_fill_(input, mask, value)
+    """
     if isinstance(value, Tensor):
         return masked_fill__Tensor(input, mask, value)
     if as_operand(value) is not None:
@@ -1613,7 +1716,10 @@ def clip_Tensor(input, min=None, max=None, *, out=None):
 
 
 def clip(input, min=None, max=None, *, out=None):
-    """clip(input, min=None, max=None, *, out=None)"""
+    """Another name of `clamp`.
+
+    clip(input, min=None, max=None, *, out=None)
+    """
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clip_Tensor(input, min, max, out=out)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
@@ -1635,7 +1741,9 @@ def clip__Tensor(input, min=None, max=None):
 
 
 def clip_(input, min=None, max=None):
-    """clip_(input, min=None, max=None)"""
+    """`clip` in place: the result is written into the tensor.
+    clip_(input, min=None, max=None)
+    """
     if (min is None or isinstance(min, Tensor)) and (max is None or isinstance(max, Tensor)):
         return clip__Tensor(input, min, max)
     if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
@@ -1685,7 +1793,10 @@ def greater_Scalar(input, other, *, out=None):
 
 
 def greater(input, other, *, out=None):
-    """greater(input, other, *, out=None)"""
+    """Another name of `gt`.
+
+    greater(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return greater_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1707,7 +1818,9 @@ def greater__Scalar(input, other):
 
 
 def greater_(input, other):
-    """greater_(input, other)"""
+    """`greater` in place: the result is written into the tensor.
+    greater_(input, other)
+    """
     if isinstance(other, Tensor):
         return greater__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1757,7 +1870,10 @@ def greater_equal_Scalar(input, other, *, out=None):
 
 
 def greater_equal(input, other, *, out=None):
-    """greater_equal(input, other, *, out=None)"""
+    """Another name of `ge`.
+
+    greater_equal(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return greater_equal_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1779,7 +1895,9 @@ def greater_equal__Scalar(input, other):
 
 
 def greater_equal_(input, other):
-    """greater_equal_(input, other)"""
+    """`greater_equal` in place: the result is written into the tensor.
+    greater_equal_(input, other)
+    """
     if isinstance(other, Tensor):
         return greater_equal__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1829,7 +1947,10 @@ def less_Scalar(input, other, *, out=None):
 
 
 def less(input, other, *, out=None):
-    """less(input, other, *, out=None)"""
+    """Another name of `lt`.
+
+    less(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return less_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1851,7 +1972,9 @@ def less__Scalar(input, other):
 
 
 def less_(input, other):
-    """less_(input, other)"""
+    """`less` in place: the result is written into the tensor.
+    less_(input, other)
+    """
     if isinstance(other, Tensor):
         return less__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1901,7 +2024,10 @@ def less_equal_Scalar(input, other, *, out=None):
 
 
 def less_equal(input, other, *, out=None):
-    """less_equal(input, other, *, out=None)"""
+    """Another name of `le`.
+
+    less_equal(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return less_equal_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1923,7 +2049,9 @@ def less_equal__Scalar(input, other):
 
 
 def less_equal_(input, other):
-    """less_equal_(input, other)"""
+    """`less_equal` in place: the result is written into the tensor.
+    less_equal_(input, other)
+    """
     if isinstance(other, Tensor):
         return less_equal__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1973,7 +2101,10 @@ def not_equal_Scalar(input, other, *, out=None):
 
 
 def not_equal(input, other, *, out=None):
-    """not_equal(input, other, *, out=None)"""
+    """Another name of `ne`.
+
+    not_equal(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return not_equal_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1995,7 +2126,9 @@ def not_equal__Scalar(input, other):
 
 
 def not_equal_(input, other):
-    """not_equal_(input, other)"""
+    """`not_equal` in place: the result is written into the tensor.
+    not_equal_(input, other)
+    """
     if isinstance(other, Tensor):
         return not_equal__Tensor(input, other)
     if as_operand(other) is not None:
@@ -2004,7 +2137,10 @@ def not_equal_(input, other):
 
 
 def isreal(input):
-    """isreal(Tensor self) -> Tensor"""
+    """Whether the imaginary part of each element is 0, as it is of all real numbers: a bool tensor.
+
+    isreal(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(isreal, input):
         return call(isreal, input)
     if not isinstance(input, Tensor):
@@ -2093,7 +2229,10 @@ def isin(
     invert=False,
     out=None,
 ):
-    """isin(elements, test_elements, *, assume_unique=False, invert=False, out=None)
+    """Whether each of `elements` is among `test_elements`, or is not with `invert`: a bool tensor in the shape of
+    `elements`.
+
+    isin(elements, test_elements, *, assume_unique=False, invert=False, out=None)
     isin(elements, test_element, *, assume_unique=False, invert=False, out=None)
     isin(element, test_elements, *, assume_unique=False, invert=False, out=None)
     """

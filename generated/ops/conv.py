@@ -40,7 +40,10 @@ _col2im_kernels = kernel_table("col2im")
 
 
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
+    """The general convolution that `conv2d` and `conv_transpose2d` are cases of, with all arguments given.
+
+    convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor
+    """
     if state.active_modes and intercepts(convolution, input, weight, bias):
         return call(convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     try:
@@ -90,7 +93,10 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 def convolution_backward(
     grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
 ):
-    """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    """The gradients of `convolution` for its input, weight and bias.
+
+    convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """
     if state.active_modes and intercepts(convolution_backward, grad_output, input, weight):
         return call_with(convolution_backward, locals())
     try:
@@ -262,7 +268,10 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
 
 
 def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
-    """conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1)
+    """The cross-correlation of inputs of (batch, channels, length) with filters of (out_channels, channels /
+    groups, width).
+
+    conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1)
     conv1d(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1)
     """
     if isinstance(padding, (tuple, list)) or is_single_int(padding):
@@ -298,7 +307,10 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
 
 
 def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1)
+    """The cross-correlation of images of (batch, channels, height, width) with filters of (out_channels, channels /
+    groups, height, width). `padding` may be 'same' or 'valid'.
+
+    conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1)
     conv2d(input, weight, bias=None, stride=(1, 1), padding="valid", dilation=(1, 1), groups=1)
     """
     if isinstance(padding, (tuple, list)) or is_single_int(padding):
@@ -334,7 +346,9 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
 
 
 def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
-    """conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1)
+    """The cross-correlation of volumes of (batch, channels, depth, height, width) with filters of as many dims.
+
+    conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1)
     conv3d(input, weight, bias=None, stride=(1, 1, 1), padding="valid", dilation=(1, 1, 1), groups=1)
     """
     if isinstance(padding, (tuple, list)) or is_single_int(padding):
@@ -347,7 +361,10 @@ def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilati
 def conv_transpose2d(
     input, weight, bias=None, stride=(1, 1), padding=(0, 0), output_padding=(0, 0), groups=1, dilation=(1, 1)
 ):
-    """conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor"""
+    """The transpose of `conv2d`: what its gradient is for its input.
+
+    conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor
+    """
     if state.active_modes and intercepts(conv_transpose2d, input, weight, bias):
         return call(conv_transpose2d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
@@ -381,7 +398,11 @@ def conv_transpose2d(
 
 
 def conv_tbc(input, weight, bias, pad=0):
-    """conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor"""
+    """The cross-correlation of inputs of (time, batch, channels) with filters of (width, in_channels,
+    out_channels).
+
+    conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
+    """
     if state.active_modes and intercepts(conv_tbc, input, weight, bias):
         return call(conv_tbc, input, weight, bias, pad)
     try:
@@ -474,7 +495,10 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
 
 
 def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output_padding=(0,), groups=1, dilation=(1,)):
-    """conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor"""
+    """The transpose of `conv1d`: what its gradient is for its input.
+
+    conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor
+    """
     if state.active_modes and intercepts(conv_transpose1d, input, weight, bias):
         return call(conv_transpose1d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:
@@ -517,7 +541,10 @@ def conv_transpose3d(
     groups=1,
     dilation=(1, 1, 1),
 ):
-    """conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor"""
+    """The transpose of `conv3d`: what its gradient is for its input.
+
+    conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor
+    """
     if state.active_modes and intercepts(conv_transpose3d, input, weight, bias):
         return call(conv_transpose3d, input, weight, bias, stride, padding, output_padding, groups, dilation)
     try:

@@ -25,7 +25,10 @@ _native_dropout_kernels = kernel_table("native_dropout")
 
 
 def dropout(input, p, train):
-    """dropout(Tensor input, float p, bool train) -> Tensor"""
+    """With `train`, sets elements to 0 with probability `p`, and divides the others by `1 - p`; `input` otherwise.
+
+    dropout(Tensor input, float p, bool train) -> Tensor
+    """
     if state.active_modes and intercepts(dropout, input):
         return call(dropout, input, p, train)
     try:
@@ -39,7 +42,9 @@ def dropout(input, p, train):
 
 
 def dropout_(input, p, train):
-    """dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
+    """`dropout` in place: the result is written into the tensor.
+    dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(dropout_, input):
         return call(dropout_, input, p, train)
     try:
@@ -53,7 +58,10 @@ def dropout_(input, p, train):
 
 
 def native_dropout_backward(grad_output, mask, scale):
-    """native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"""
+    """The gradient of `native_dropout` for its input.
+
+    native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor
+    """
     if state.active_modes and intercepts(native_dropout_backward, grad_output, mask):
         return call(native_dropout_backward, grad_output, mask, scale)
     try:
@@ -66,7 +74,10 @@ def native_dropout_backward(grad_output, mask, scale):
 
 
 def native_dropout(input, p, train):
-    """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
+    """`dropout`, and the mask of the elements that stay: a pair.
+
+    native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
+    """
     if state.active_modes and intercepts(native_dropout, input):
         return call(native_dropout, input, p, train)
     try:
@@ -94,7 +105,10 @@ def native_dropout(input, p, train):
 
 
 def feature_dropout(input, p, train):
-    """feature_dropout(Tensor input, float p, bool train) -> Tensor"""
+    """`dropout` of whole channels of samples.
+
+    feature_dropout(Tensor input, float p, bool train) -> Tensor
+    """
     if state.active_modes and intercepts(feature_dropout, input):
         return call(feature_dropout, input, p, train)
     try:
@@ -108,7 +122,9 @@ def feature_dropout(input, p, train):
 
 
 def feature_dropout_(input, p, train):
-    """feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
+    """`feature_dropout` in place: the result is written into the tensor.
+    feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(feature_dropout_, input):
         return call(feature_dropout_, input, p, train)
     try:
@@ -122,7 +138,10 @@ def feature_dropout_(input, p, train):
 
 
 def alpha_dropout(input, p, train):
-    """alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+    """`dropout` that keeps the mean and variance of inputs with mean 0 and variance 1, for `selu`.
+
+    alpha_dropout(Tensor input, float p, bool train) -> Tensor
+    """
     if state.active_modes and intercepts(alpha_dropout, input):
         return call(alpha_dropout, input, p, train)
     try:
@@ -136,7 +155,9 @@ def alpha_dropout(input, p, train):
 
 
 def alpha_dropout_(input, p, train):
-    """alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
+    """`alpha_dropout` in place: the result is written into the tensor.
+    alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(alpha_dropout_, input):
         return call(alpha_dropout_, input, p, train)
     try:
@@ -150,7 +171,10 @@ def alpha_dropout_(input, p, train):
 
 
 def feature_alpha_dropout(input, p, train):
-    """feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"""
+    """`alpha_dropout` of whole channels of samples.
+
+    feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor
+    """
     if state.active_modes and intercepts(feature_alpha_dropout, input):
         return call(feature_alpha_dropout, input, p, train)
     try:
@@ -164,7 +188,9 @@ def feature_alpha_dropout(input, p, train):
 
 
 def feature_alpha_dropout_(input, p, train):
-    """feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"""
+    """`feature_alpha_dropout` in place: the result is written into the tensor.
+    feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(feature_alpha_dropout_, input):
         return call(feature_alpha_dropout_, input, p, train)
     try:

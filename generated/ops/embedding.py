@@ -41,7 +41,11 @@ _embedding_renorm__kernels = kernel_table("embedding_renorm_")
 
 
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
-    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
+    """The rows of `weight` at `indices`, in the shape of `indices` with one more dim. The gradient of the row
+    `padding_idx` is 0.
+
+    embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
+    """
     if state.active_modes and intercepts(embedding, weight, indices):
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     try:
@@ -75,7 +79,10 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 
 
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
-    """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
+    """The gradient of `embedding` for its weight.
+
+    embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor
+    """
     if state.active_modes and intercepts(embedding_dense_backward, grad_output, indices):
         return call(embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
     try:
@@ -301,7 +308,10 @@ def embedding_bag_padding_idx(
 
 
 def embedding_bag(*args, **kwargs):
-    """embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None, include_last_offset=False)
+    """Sums, means or maxima (`mode` 0, 1, 2) of the rows of `weight` at `indices`, in bags that begin at `offsets`;
+    and what the gradient needs.
+
+    embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None, include_last_offset=False)
     embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx)
     """
     overload = overload_for((embedding_bag_default, embedding_bag_padding_idx), args, kwargs)
@@ -462,7 +472,10 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
 
 
 def embedding_renorm_(input, indices, max_norm, norm_type):
-    """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"""
+    """Scales the rows of the tensor at `indices` down to a norm of order `norm_type` of at most `max_norm`.
+
+    embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(embedding_renorm_, input, indices):
         return call(embedding_renorm_, input, indices, max_norm, norm_type)
     try:

@@ -87,7 +87,10 @@ def empty(
     out=None,
     requires_grad=False,
 ):
-    """empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """A tensor of the given size whose elements are not set: they are what the memory had.
+
+    empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     if state.active_modes and intercepts(empty):
         return call_with(empty, locals())
     if out is not None:
@@ -128,7 +131,10 @@ def empty_out(size, *more_size, memory_format=None, out):
 
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given sizes and strides whose elements are not set.
+
+    empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(empty_strided):
         return call_with(empty_strided, locals())
     try:
@@ -144,7 +150,10 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
 
 
 def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size, filled with 0.
+
+    zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(zeros):
         return call_with(zeros, locals())
     if out is not None:
@@ -185,7 +194,10 @@ def zeros_out(size, *more_size, out):
 
 
 def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size, filled with 1.
+
+    ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(ones):
         return call_with(ones, locals())
     if out is not None:
@@ -226,7 +238,10 @@ def ones_out(size, *more_size, out):
 
 
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size, filled with `fill_value`, whose type decides the dtype unless it is given.
+
+    full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(full):
         return call_with(full, locals())
     if out is not None:
@@ -345,7 +360,10 @@ def arange_start_step(
 def arange(
     start=..., end=..., step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
-    """arange(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """The numbers from `start` (0) up to, not with, `end` in steps of `step` (1): int64 if all are integers,
+    otherwise the default dtype.
+
+    arange(end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     arange(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     arange(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
@@ -555,7 +573,10 @@ def linspace_Scalar_Tensor(
 def linspace(
     start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
-    """linspace(start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)"""
+    """`steps` numbers from `start` to `end`, both included, evenly spaced.
+
+    linspace(start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """
     if isinstance(start, Tensor) and isinstance(end, Tensor):
         return linspace_Tensor_Tensor(
             start,
@@ -845,7 +866,10 @@ def logspace(
     out=None,
     requires_grad=False,
 ):
-    """logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)"""
+    """`base` to the powers of `linspace(start, end, steps)`.
+
+    logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """
     if isinstance(start, Tensor) and isinstance(end, Tensor):
         return logspace_Tensor_Tensor(
             start,
@@ -922,7 +946,10 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
 
 
 def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """The numbers from `start` to `end`, which is included, in steps of `step`; `arange` is to be preferred.
+
+    range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(range):
         return call_with(range, locals())
     if out is not None:
@@ -1062,7 +1089,9 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
 
 
 def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """eye(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """A matrix with 1 on its diagonal and 0 elsewhere, of (n, n) or (n, m).
+
+    eye(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     eye(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
     if m is not ...:
@@ -1139,7 +1168,9 @@ def hann_window_periodic(
 def hann_window(
     window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """hann_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """A Hann window of that length; `periodic` for spectra, symmetric otherwise.
+
+    hann_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hann_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
     if periodic is not ...:
@@ -1266,7 +1297,9 @@ def hamming_window(
     pin_memory=False,
     requires_grad=False,
 ):
-    """hamming_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """A Hamming window of that length, `alpha - beta * cos`; `periodic` for spectra, symmetric otherwise.
+
+    hamming_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hamming_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hamming_window(window_length, periodic, alpha, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     hamming_window(window_length, periodic, alpha, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
@@ -1358,7 +1391,9 @@ def blackman_window_periodic(
 def blackman_window(
     window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """blackman_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """A Blackman window of that length; `periodic` for spectra, symmetric otherwise.
+
+    blackman_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     blackman_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
     if periodic is not ...:
@@ -1425,7 +1460,9 @@ def bartlett_window_periodic(
 def bartlett_window(
     window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """bartlett_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """A triangular window of that length; `periodic` for spectra, symmetric otherwise.
+
+    bartlett_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     bartlett_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
     if periodic is not ...:
@@ -1525,7 +1562,9 @@ def kaiser_window(
     pin_memory=False,
     requires_grad=False,
 ):
-    """kaiser_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
+    """A Kaiser window of that length with the shape `beta`; `periodic` for spectra, symmetric otherwise.
+
+    kaiser_window(window_length, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     kaiser_window(window_length, periodic, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     kaiser_window(window_length, periodic, beta, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False)
     """
@@ -1556,7 +1595,10 @@ def kaiser_window(
 
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor without dims that has one number.
+
+    scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(scalar_tensor):
         return call_with(scalar_tensor, locals())
     try:
@@ -1575,7 +1617,10 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
 def empty_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
-    """empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """A tensor in the shape, dtype and memory format of `input` whose elements are not set.
+
+    empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     if state.active_modes and intercepts(empty_like, input):
         return call_with(empty_like, locals())
     try:
@@ -1595,7 +1640,10 @@ def empty_like(
 def zeros_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
-    """zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """A tensor in the shape, dtype and memory format of `input`, filled with 0.
+
+    zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     if state.active_modes and intercepts(zeros_like, input):
         return call_with(zeros_like, locals())
     try:
@@ -1615,7 +1663,10 @@ def zeros_like(
 def ones_like(
     input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False
 ):
-    """ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """A tensor in the shape, dtype and memory format of `input`, filled with 1.
+
+    ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     if state.active_modes and intercepts(ones_like, input):
         return call_with(ones_like, locals())
     try:
@@ -1643,7 +1694,10 @@ def full_like(
     memory_format=None,
     requires_grad=False,
 ):
-    """full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"""
+    """A tensor in the shape, dtype and memory format of `input`, filled with `fill_value`.
+
+    full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
+    """
     if state.active_modes and intercepts(full_like, input):
         return call_with(full_like, locals())
     try:
@@ -1665,7 +1719,10 @@ def full_like(
 
 
 def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size, and the dtype and device of this one, whose elements are not set.
+
+    new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(new_empty, input):
         return call_with(new_empty, locals())
     try:
@@ -1689,7 +1746,10 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
 def new_empty_strided(
     input, size, stride, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given sizes and strides, and the dtype and device of this one, whose elements are not set.
+
+    new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(new_empty_strided, input):
         return call_with(new_empty_strided, locals())
     try:
@@ -1711,7 +1771,10 @@ def new_empty_strided(
 
 
 def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size, and the dtype and device of this one, filled with 0.
+
+    new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(new_zeros, input):
         return call_with(new_zeros, locals())
     try:
@@ -1733,7 +1796,10 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
 
 
 def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size, and the dtype and device of this one, filled with 1.
+
+    new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(new_ones, input):
         return call_with(new_ones, locals())
     try:
@@ -1755,7 +1821,10 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
 
 
 def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size, and the dtype and device of this one, filled with `fill_value`.
+
+    new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(new_full, input):
         return call_with(new_full, locals())
     try:
@@ -1777,7 +1846,10 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
 
 
 def clone(input, *, memory_format=None):
-    """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
+    """A copy of `input`, which gradients go through; it keeps the strides unless `memory_format` tells others.
+
+    clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
+    """
     if state.active_modes and intercepts(clone, input):
         return call(clone, input, memory_format=memory_format)
     try:
@@ -1808,7 +1880,10 @@ def copy_default(input, src, non_blocking=False):
 
 
 def copy_(input, other, non_blocking=False):
-    """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
+    """Copies `src`, which is broadcast and converted to the dtype of the tensor.
+
+    copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(copy_, input, other):
         return call(copy_, input, other, non_blocking)
     try:
@@ -1969,7 +2044,10 @@ def to(*args, **kwargs):
 
 
 def type_as(input, other):
-    """type_as(Tensor self, Tensor other) -> Tensor"""
+    """The tensor in the dtype of `other`: itself if it is that already.
+
+    type_as(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(type_as, input, other):
         return call(type_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -2036,7 +2114,10 @@ def fill_Tensor(input, value):
 
 
 def fill(input, value):
-    """fill(input, value)"""
+    """A copy of `input` with `value` everywhere.
+
+    fill(input, value)
+    """
     if isinstance(value, Tensor):
         return fill_Tensor(input, value)
     if as_operand(value) is not None:
@@ -2067,7 +2148,9 @@ def fill__Tensor(input, value):
 
 
 def fill_(input, value):
-    """fill_(input, value)"""
+    """`fill` in place: the result is written into the tensor.
+    fill_(input, value)
+    """
     if isinstance(value, Tensor):
         return fill__Tensor(input, value)
     if as_operand(value) is not None:
@@ -2076,7 +2159,10 @@ def fill_(input, value):
 
 
 def zero_(input):
-    """zero_(Tensor(a!) self) -> Tensor(a!)"""
+    """Sets all elements to 0.
+
+    zero_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(zero_, input):
         return call(zero_, input)
     try:
@@ -2104,7 +2190,10 @@ def zero_default(input):
 
 
 def complex(real, imag, *, out=None):
-    """complex(Tensor real, Tensor imag) -> Tensor"""
+    """Complex numbers from their real and imaginary parts, both float32 or both float64.
+
+    complex(Tensor real, Tensor imag) -> Tensor
+    """
     if state.active_modes and intercepts(complex, real, imag, out):
         return call(complex, real, imag, out=out)
     try:
@@ -2129,7 +2218,10 @@ def complex(real, imag, *, out=None):
 
 
 def polar(abs, angle, *, out=None):
-    """polar(Tensor abs, Tensor angle) -> Tensor"""
+    """Complex numbers from their magnitudes and angles in radians.
+
+    polar(Tensor abs, Tensor angle) -> Tensor
+    """
     if state.active_modes and intercepts(polar, abs, angle, out):
         return call(polar, abs, angle, out=out)
     if not (isinstance(abs, Tensor) and isinstance(angle, Tensor)):
@@ -2156,7 +2248,11 @@ def polar(abs, angle, *, out=None):
 def empty_permuted(
     size, physical_layout, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
-    """empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of the given size whose elements are not set, with its dims in memory in the order of
+    `physical_layout`.
+
+    empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(empty_permuted):
         return call_with(empty_permuted, locals())
     try:
@@ -2177,7 +2273,10 @@ def empty_permuted(
 
 
 def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """The row and column indices of the lower triangle of a matrix, in two rows.
+
+    tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(tril_indices):
         return call_with(tril_indices, locals())
     try:
@@ -2199,7 +2298,10 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
 
 
 def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=False, requires_grad=False):
-    """triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """The row and column indices of the upper triangle of a matrix, in two rows.
+
+    triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(triu_indices):
         return call_with(triu_indices, locals())
     try:

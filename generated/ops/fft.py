@@ -139,7 +139,10 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
 
 
 def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
-    """fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """The discrete Fourier transform along `dim`, whose input is cut or padded with 0 to the length `n`.
+
+    fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_fft, input, out):
@@ -160,7 +163,10 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 
 def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
-    """fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """The inverse discrete Fourier transform along `dim`.
+
+    fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_ifft, input, out):
@@ -181,7 +187,11 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 
 def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
-    """fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """The first half, `n // 2 + 1` numbers, of the Fourier transform of real numbers along `dim`; the rest is its
+    mirror image.
+
+    fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_rfft, input, out):
@@ -202,7 +212,10 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 
 def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
-    """fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """The inverse of `rfft`: `n` real numbers, by default `2 * (m - 1)` of m.
+
+    fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_irfft, input, out):
@@ -223,7 +236,10 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 
 def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
-    """fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """The Fourier transform of a Hermitian signal, of which one half is given: real numbers.
+
+    fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_hfft, input, out):
@@ -244,7 +260,10 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 
 def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
-    """fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """The inverse of `hfft`.
+
+    fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_ihfft, input, out):
@@ -265,7 +284,10 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
 
 
 def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
-    """fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    """The discrete Fourier transform over two dims.
+
+    fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_fft2, input, out):
@@ -292,7 +314,10 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 
 def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
-    """fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    """The discrete Fourier transform over several dims.
+
+    fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_fftn, input, out):
@@ -319,7 +344,10 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 
 def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
-    """fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    """The inverse discrete Fourier transform over two dims.
+
+    fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_ifft2, input, out):
@@ -346,7 +374,10 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 
 def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
-    """fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    """The inverse discrete Fourier transform over several dims.
+
+    fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_ifftn, input, out):
@@ -373,7 +404,10 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 
 def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
-    """fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    """The Fourier transform of real numbers over two dims, of the last of which one half is given.
+
+    fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_rfft2, input, out):
@@ -400,7 +434,10 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 
 def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
-    """fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    """The Fourier transform of real numbers over several dims, of the last of which one half is given.
+
+    fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_rfftn, input, out):
@@ -427,7 +464,10 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 
 def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
-    """fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    """The inverse of `rfft2`.
+
+    fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_irfft2, input, out):
@@ -454,7 +494,10 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 
 def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
-    """fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    """The inverse of `rfftn`.
+
+    fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_irfftn, input, out):
@@ -481,7 +524,11 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 
 def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
-    """fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    """The Fourier transform of a Hermitian signal over two dims, of the last of which one half is given: real
+    numbers.
+
+    fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_hfft2, input, out):
@@ -508,7 +555,11 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 
 def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
-    """fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    """The Fourier transform of a Hermitian signal over several dims, of the last of which one half is given: real
+    numbers.
+
+    fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_hfftn, input, out):
@@ -535,7 +586,10 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 
 def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
-    """fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor"""
+    """The inverse of `hfft2`.
+
+    fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_ihfft2, input, out):
@@ -562,7 +616,10 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
 
 
 def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
-    """fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"""
+    """The inverse of `hfftn`.
+
+    fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_ihfftn, input, out):
@@ -589,7 +646,10 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
 
 
 def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """The frequencies of the elements of an FFT of `n` samples at a distance of `d`.
+
+    fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(fft_fftfreq):
         return call_with(fft_fftfreq, locals())
     if out is not None:
@@ -629,7 +689,10 @@ def fft_fftfreq_out(n, d=1.0, *, out):
 
 
 def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
-    """fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """The frequencies of the elements of an `rfft` of `n` samples at a distance of `d`.
+
+    fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(fft_rfftfreq):
         return call_with(fft_rfftfreq, locals())
     if out is not None:
@@ -669,7 +732,10 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
 
 
 def fft_fftshift(input, dim=None, *, axis=None):
-    """fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor"""
+    """Moves the frequency 0 to the middle of each dim.
+
+    fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_fftshift, input):
@@ -687,7 +753,10 @@ def fft_fftshift(input, dim=None, *, axis=None):
 
 
 def fft_ifftshift(input, dim=None, *, axis=None):
-    """fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor"""
+    """The reverse of `fftshift`.
+
+    fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(fft_ifftshift, input):
@@ -814,7 +883,10 @@ def istft(
     length=None,
     return_complex=False,
 ):
-    """istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor"""
+    """The signal that has this short-time Fourier transform, by overlapping and adding.
+
+    istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor
+    """
     if state.active_modes and intercepts(istft, input, window):
         return call_with(istft, locals())
     try:

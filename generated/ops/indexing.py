@@ -93,7 +93,10 @@ _repeat_interleave_Tensor_kernels = kernel_table("repeat_interleave.Tensor")
 
 
 def index(input, indices, *, out=None):
-    """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
+    """The elements at the places that the tensors of `indices` name together; None stands for a whole dim.
+
+    index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
+    """
     if state.active_modes and intercepts(index, input, indices, out):
         return call(index, input, indices, out=out)
     try:
@@ -169,7 +172,11 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
 
 
 def index_put(input, indices, values, accumulate=False):
-    """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
+    """A copy of `input` with `values` at the places that the tensors of `indices` name together, or added there
+    with `accumulate`.
+
+    index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
+    """
     if state.active_modes and intercepts(index_put, input, indices, values):
         return call(index_put, input, indices, values, accumulate)
     try:
@@ -196,7 +203,9 @@ def index_put(input, indices, values, accumulate=False):
 
 
 def index_put_(input, indices, values, accumulate=False):
-    """index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"""
+    """`index_put` in place: the result is written into the tensor.
+    index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(index_put_, input, indices, values):
         return call(index_put_, input, indices, values, accumulate)
     try:
@@ -225,7 +234,10 @@ def index_put_(input, indices, values, accumulate=False):
 
 
 def index_select(input, dim, index, *, out=None):
-    """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
+    """The slices along `dim` at the places in `index`, a vector of integers: a copy.
+
+    index_select(Tensor self, int dim, Tensor index) -> Tensor
+    """
     if state.active_modes and intercepts(index_select, input, index, out):
         return call(index_select, input, dim, index, out=out)
     try:
@@ -253,7 +265,10 @@ def index_select(input, dim, index, *, out=None):
 
 
 def index_add(input, dim, index, source, *, alpha=1, out=None):
-    """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
+    """A copy of `input` with `alpha * source` added along `dim` at the places in `index`.
+
+    index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
+    """
     if state.active_modes and intercepts(index_add, input, index, source, out):
         return call(index_add, input, dim, index, source, alpha=alpha, out=out)
     try:
@@ -287,7 +302,9 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
 
 def index_add_(input, dim, index, source, *, alpha=1):
-    """index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)"""
+    """`index_add` in place: the result is written into the tensor.
+    index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(index_add_, input, index, source):
         return call(index_add_, input, dim, index, source, alpha=alpha)
     try:
@@ -315,7 +332,11 @@ def index_add_(input, dim, index, source, *, alpha=1):
 
 
 def gather(input, dim, index, *, sparse_grad=False, out=None):
-    """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
+    """Picks elements along `dim`: for a tensor of 2 dims and dim 0, `out[i][j] = input[index[i][j]][j]`. The result
+    has the shape of `index`.
+
+    gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
+    """
     if state.active_modes and intercepts(gather, input, index, out):
         return call(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
     try:
@@ -452,7 +473,10 @@ def scatter__value(input, dim, index, value):
 
 
 def scatter_add(input, dim, index, src, *, out=None):
-    """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
+    """As `scatter`, but adds: for 2 dims and dim 0, `out[index[i][j]][j] += src[i][j]`.
+
+    scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
+    """
     if state.active_modes and intercepts(scatter_add, input, index, src, out):
         return call(scatter_add, input, dim, index, src, out=out)
     try:
@@ -482,7 +506,9 @@ def scatter_add(input, dim, index, src, *, out=None):
 
 
 def scatter_add_(input, dim, index, src):
-    """scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"""
+    """`scatter_add` in place: the result is written into the tensor.
+    scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(scatter_add_, input, index, src):
         return call(scatter_add_, input, dim, index, src)
     try:
@@ -610,7 +636,10 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
 
 
 def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce=...):
-    """scatter(input, dim, index, src, *, out=None)
+    """The reverse of `gather`, in a copy of `input`: for 2 dims and dim 0, `out[index[i][j]][j] = src[i][j]`. `src`
+    may be a number.
+
+    scatter(input, dim, index, src, *, out=None)
     scatter(input, dim, index, src, *, reduce, out=None)
     scatter(input, dim, index, value, *, out=None)
     scatter(input, dim, index, value, *, reduce, out=None)
@@ -668,7 +697,8 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
 
 
 def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
-    """scatter_(input, dim, index, src)
+    """`scatter` in place: the result is written into the tensor.
+    scatter_(input, dim, index, src)
     scatter_(input, dim, index, src, *, reduce)
     scatter_(input, dim, index, value)
     scatter_(input, dim, index, value, *, reduce)
@@ -702,7 +732,11 @@ def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
 
 
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
-    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+    """As `scatter`, but reduces what meets at a place by 'sum', 'prod', 'mean', 'amax' or 'amin', with `input` if
+    `include_self`.
+
+    scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor
+    """
     if state.active_modes and intercepts(scatter_reduce, input, index, src, out):
         return call(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
     try:
@@ -746,7 +780,9 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
 
 
 def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
-    """scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)"""
+    """`scatter_reduce` in place: the result is written into the tensor.
+    scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(scatter_reduce_, input, index, src):
         return call(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
     try:
@@ -783,7 +819,11 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
-    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+    """A copy of `input` with the slices of `source` reduced into it along `dim` at the places in `index`, by
+    'prod', 'mean', 'amax' or 'amin'.
+
+    index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor
+    """
     if state.active_modes and intercepts(index_reduce, input, index, source, out):
         return call(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
     try:
@@ -827,7 +867,9 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
 
 
 def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
-    """index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)"""
+    """`index_reduce` in place: the result is written into the tensor.
+    index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(index_reduce_, input, index, source):
         return call(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
     try:
@@ -864,7 +906,11 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
 
 
 def put(input, index, source, accumulate=False):
-    """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
+    """A copy of `input` with `source` at the places in `index`, which count in the flattened tensor, or added
+    there.
+
+    put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor
+    """
     if state.active_modes and intercepts(put, input, index, source):
         return call(put, input, index, source, accumulate)
     try:
@@ -890,7 +936,9 @@ def put(input, index, source, accumulate=False):
 
 
 def put_(input, index, source, accumulate=False):
-    """put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)"""
+    """`put` in place: the result is written into the tensor.
+    put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(put_, input, index, source):
         return call(put_, input, index, source, accumulate)
     try:
@@ -918,7 +966,10 @@ def put_(input, index, source, accumulate=False):
 
 
 def masked_select(input, mask, *, out=None):
-    """masked_select(Tensor self, Tensor mask) -> Tensor"""
+    """The elements where the bool `mask`, which is broadcast, is true: a vector.
+
+    masked_select(Tensor self, Tensor mask) -> Tensor
+    """
     if state.active_modes and intercepts(masked_select, input, mask, out):
         return call(masked_select, input, mask, out=out)
     try:
@@ -942,7 +993,10 @@ def masked_select(input, mask, *, out=None):
 
 
 def masked_scatter(input, mask, source):
-    """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
+    """A copy of `input` with the elements of `source`, in their order, where `mask` is true.
+
+    masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor
+    """
     if state.active_modes and intercepts(masked_scatter, input, mask, source):
         return call(masked_scatter, input, mask, source)
     try:
@@ -965,7 +1019,9 @@ def masked_scatter(input, mask, source):
 
 
 def masked_scatter_(input, mask, source):
-    """masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)"""
+    """`masked_scatter` in place: the result is written into the tensor.
+    masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(masked_scatter_, input, mask, source):
         return call(masked_scatter_, input, mask, source)
     try:
@@ -990,7 +1046,10 @@ def masked_scatter_(input, mask, source):
 
 
 def nonzero(input, *, out=None):
-    """nonzero(Tensor self) -> Tensor"""
+    """The indices of all nonzero elements: a row for each, or with `as_tuple` a vector for each dim.
+
+    nonzero(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(nonzero, input, out):
         return call(nonzero, input, out=out)
     try:
@@ -1006,7 +1065,10 @@ def nonzero(input, *, out=None):
 
 
 def nonzero_static(input, *, size, fill_value=-1):
-    """nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor"""
+    """As `nonzero`, with just `size` rows: what is too much is left out, and what is missing is `fill_value`.
+
+    nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor
+    """
     if state.active_modes and intercepts(nonzero_static, input):
         return call(nonzero_static, input, size=size, fill_value=fill_value)
     try:
@@ -1020,7 +1082,10 @@ def nonzero_static(input, *, size, fill_value=-1):
 
 
 def cat(tensors, dim=0, *, out=None, axis=None):
-    """cat(Tensor[] tensors, int dim=0) -> Tensor"""
+    """The tensors, which agree in all other sizes, one after the other along `dim`.
+
+    cat(Tensor[] tensors, int dim=0) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(cat, tensors, out):
@@ -1053,7 +1118,10 @@ def cat(tensors, dim=0, *, out=None, axis=None):
 
 
 def stack(tensors, dim=0, *, out=None, axis=None):
-    """stack(Tensor[] tensors, int dim=0) -> Tensor"""
+    """The tensors, all of one shape, along a new dim.
+
+    stack(Tensor[] tensors, int dim=0) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(stack, tensors, out):
@@ -1085,7 +1153,10 @@ def stack(tensors, dim=0, *, out=None, axis=None):
 
 
 def hstack(tensors, *, out=None):
-    """hstack(Tensor[] tensors) -> Tensor"""
+    """The tensors one after the other along dim 1, or dim 0 for vectors.
+
+    hstack(Tensor[] tensors) -> Tensor
+    """
     if state.active_modes and intercepts(hstack, tensors, out):
         return call(hstack, tensors, out=out)
     try:
@@ -1102,7 +1173,10 @@ def hstack(tensors, *, out=None):
 
 
 def vstack(tensors, *, out=None):
-    """vstack(Tensor[] tensors) -> Tensor"""
+    """The tensors one after the other along dim 0; vectors are rows.
+
+    vstack(Tensor[] tensors) -> Tensor
+    """
     if state.active_modes and intercepts(vstack, tensors, out):
         return call(vstack, tensors, out=out)
     try:
@@ -1119,7 +1193,10 @@ def vstack(tensors, *, out=None):
 
 
 def block_diag(tensors):
-    """block_diag(Tensor[] tensors) -> Tensor"""
+    """A matrix with the given ones along its diagonal, and 0 elsewhere.
+
+    block_diag(Tensor[] tensors) -> Tensor
+    """
     if state.active_modes and intercepts(block_diag, tensors):
         return call(block_diag, tensors)
     try:
@@ -1139,7 +1216,10 @@ def block_diag(tensors):
 
 
 def repeat(input, repeats, *more_repeats):
-    """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
+    """The tensor repeated as often as `repeats` tells along each dim, as a copy; new dims are in front.
+
+    repeat(Tensor self, SymInt[] repeats) -> Tensor
+    """
     if state.active_modes and intercepts(repeat, input):
         return call(repeat, input, repeats, *more_repeats)
     try:
@@ -1162,7 +1242,10 @@ def repeat(input, repeats, *more_repeats):
 
 
 def flip(input, dims, *more_dims):
-    """flip(Tensor self, int[] dims) -> Tensor"""
+    """A copy with the order of the elements reversed along `dims`.
+
+    flip(Tensor self, int[] dims) -> Tensor
+    """
     if state.active_modes and intercepts(flip, input):
         return call(flip, input, *joined_ints(dims, more_dims, IS_METHOD))
     try:
@@ -1184,7 +1267,11 @@ def flip(input, dims, *more_dims):
 
 
 def roll(input, shifts, dims=()):
-    """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
+    """A copy with the elements moved by `shifts` along `dims`, and from the end to the start; without dims, of the
+    flattened tensor.
+
+    roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
+    """
     if state.active_modes and intercepts(roll, input):
         return call(roll, input, shifts, dims)
     try:
@@ -1213,7 +1300,10 @@ def roll(input, shifts, dims=()):
 
 
 def tril(input, diagonal=0, *, out=None):
-    """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
+    """The lower triangle of matrices, up to and with the diagonal of that number; 0 elsewhere.
+
+    tril(Tensor self, SymInt diagonal=0) -> Tensor
+    """
     if state.active_modes and intercepts(tril, input, out):
         return call(tril, input, diagonal, out=out)
     try:
@@ -1238,7 +1328,9 @@ def tril(input, diagonal=0, *, out=None):
 
 
 def tril_(input, diagonal=0):
-    """tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
+    """`tril` in place: the result is written into the tensor.
+    tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(tril_, input):
         return call(tril_, input, diagonal)
     try:
@@ -1260,7 +1352,10 @@ def tril_(input, diagonal=0):
 
 
 def triu(input, diagonal=0, *, out=None):
-    """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
+    """The upper triangle of matrices, from the diagonal of that number on; 0 elsewhere.
+
+    triu(Tensor self, SymInt diagonal=0) -> Tensor
+    """
     if state.active_modes and intercepts(triu, input, out):
         return call(triu, input, diagonal, out=out)
     try:
@@ -1285,7 +1380,9 @@ def triu(input, diagonal=0, *, out=None):
 
 
 def triu_(input, diagonal=0):
-    """triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
+    """`triu` in place: the result is written into the tensor.
+    triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(triu_, input):
         return call(triu_, input, diagonal)
     try:
@@ -1307,7 +1404,10 @@ def triu_(input, diagonal=0):
 
 
 def diag(input, diagonal=0, *, out=None):
-    """diag(Tensor self, int diagonal=0) -> Tensor"""
+    """A matrix with a vector as its diagonal, or the diagonal of a matrix: a copy.
+
+    diag(Tensor self, int diagonal=0) -> Tensor
+    """
     if state.active_modes and intercepts(diag, input, out):
         return call(diag, input, diagonal, out=out)
     try:
@@ -1325,7 +1425,10 @@ def diag(input, diagonal=0, *, out=None):
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
-    """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+    """Matrices, over `dim1` and `dim2`, with the last dim of `input` as their diagonals.
+
+    diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor
+    """
     if state.active_modes and intercepts(diag_embed, input):
         return call(diag_embed, input, offset, dim1, dim2)
     try:
@@ -1349,7 +1452,10 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 
 def select_backward(grad_output, input_sizes, dim, index):
-    """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
+    """The gradient of `select` for its input: 0 but for the slice.
+
+    select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor
+    """
     if state.active_modes and intercepts(select_backward, grad_output):
         return call(select_backward, grad_output, input_sizes, dim, index)
     try:
@@ -1373,7 +1479,10 @@ def select_backward(grad_output, input_sizes, dim, index):
 
 
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
-    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
+    """The gradient of `slice` for its input: 0 but for the slice.
+
+    slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor
+    """
     if state.active_modes and intercepts(slice_backward, grad_output):
         return call(slice_backward, grad_output, input_sizes, dim, start, end, step)
     try:
@@ -1402,7 +1511,10 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
-    """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
+    """The gradient of `diagonal` for its input: 0 but for the diagonals.
+
+    diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor
+    """
     if state.active_modes and intercepts(diagonal_backward, grad_output):
         return call(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
     try:
@@ -1429,7 +1541,10 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
 
 
 def unfold_backward(grad_in, input_sizes, dim, size, step):
-    """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
+    """The gradient of `Tensor.unfold` for its input: the windows added up.
+
+    unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor
+    """
     if state.active_modes and intercepts(unfold_backward, grad_in):
         return call(unfold_backward, grad_in, input_sizes, dim, size, step)
     try:
@@ -1454,7 +1569,10 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
 
 
 def index_select_backward(grad, self_sizes, dim, index):
-    """index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor"""
+    """The gradient of `index_select` for its input.
+
+    index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor
+    """
     if state.active_modes and intercepts(index_select_backward, grad, index):
         return call(index_select_backward, grad, self_sizes, dim, index)
     try:
@@ -1469,7 +1587,10 @@ def index_select_backward(grad, self_sizes, dim, index):
 
 
 def gather_backward(grad, input, dim, index, sparse_grad):
-    """gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor"""
+    """The gradient of `gather` for its input.
+
+    gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor
+    """
     if state.active_modes and intercepts(gather_backward, grad, input, index):
         return call(gather_backward, grad, input, dim, index, sparse_grad)
     try:
@@ -1484,7 +1605,9 @@ def gather_backward(grad, input, dim, index, sparse_grad):
 
 
 def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *, keepdims=None):
-    """value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor
+    """The gradient of reductions that pick elements, such as `max` with a dim: 0 but for these.
+
+    value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor
     value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
     """
     if keepdims is not None:
@@ -1505,7 +1628,10 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
 
 
 def one_hot(input, num_classes=-1):
-    """one_hot(Tensor self, int num_classes=-1) -> Tensor"""
+    """For each class number a vector of `num_classes` elements with 1 in its place: int64.
+
+    one_hot(Tensor self, int num_classes=-1) -> Tensor
+    """
     if state.active_modes and intercepts(one_hot, input):
         return call(one_hot, input, num_classes)
     try:
@@ -1519,7 +1645,10 @@ def one_hot(input, num_classes=-1):
 
 
 def dstack(tensors, *, out=None):
-    """dstack(Tensor[] tensors) -> Tensor"""
+    """The tensors one after the other along dim 2, which vectors and matrices get.
+
+    dstack(Tensor[] tensors) -> Tensor
+    """
     if state.active_modes and intercepts(dstack, tensors, out):
         return call(dstack, tensors, out=out)
     try:
@@ -1536,7 +1665,10 @@ def dstack(tensors, *, out=None):
 
 
 def column_stack(tensors, *, out=None):
-    """column_stack(Tensor[] tensors) -> Tensor"""
+    """The tensors side by side; vectors are columns.
+
+    column_stack(Tensor[] tensors) -> Tensor
+    """
     if state.active_modes and intercepts(column_stack, tensors, out):
         return call(column_stack, tensors, out=out)
     try:
@@ -1553,7 +1685,10 @@ def column_stack(tensors, *, out=None):
 
 
 def row_stack(tensors, *, out=None):
-    """row_stack(Tensor[] tensors) -> Tensor"""
+    """Another name of `vstack`.
+
+    row_stack(Tensor[] tensors) -> Tensor
+    """
     if state.active_modes and intercepts(row_stack, tensors, out):
         return call(row_stack, tensors, out=out)
     try:
@@ -1570,7 +1705,10 @@ def row_stack(tensors, *, out=None):
 
 
 def concat(tensors, dim=0, *, out=None, axis=None):
-    """concat(Tensor[] tensors, int dim=0) -> Tensor"""
+    """Another name of `cat`.
+
+    concat(Tensor[] tensors, int dim=0) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(concat, tensors, out):
@@ -1590,7 +1728,10 @@ def concat(tensors, dim=0, *, out=None, axis=None):
 
 
 def concatenate(tensors, dim=0, *, out=None, axis=None):
-    """concatenate(Tensor[] tensors, int dim=0) -> Tensor"""
+    """Another name of `cat`.
+
+    concatenate(Tensor[] tensors, int dim=0) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(concatenate, tensors, out):
@@ -1610,7 +1751,10 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
 
 
 def tile(input, dims, *more_dims):
-    """tile(Tensor self, SymInt[] dims) -> Tensor"""
+    """The tensor repeated as often as `dims` tells along each dim, missing ones in front.
+
+    tile(Tensor self, SymInt[] dims) -> Tensor
+    """
     if state.active_modes and intercepts(tile, input):
         return call(tile, input, *joined_ints(dims, more_dims, IS_METHOD))
     try:
@@ -1671,7 +1815,9 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
 
 
 def repeat_interleave(*args, **kwargs):
-    """repeat_interleave(input, repeats, dim=None, *, output_size=None)
+    """Each element along `dim`, or of the flattened tensor, repeated so many times, all together.
+
+    repeat_interleave(input, repeats, dim=None, *, output_size=None)
     repeat_interleave(repeats, *, output_size=None)
     """
     if "axis" in kwargs:
@@ -1690,7 +1836,10 @@ def repeat_interleave(*args, **kwargs):
 
 
 def fliplr(input):
-    """fliplr(Tensor self) -> Tensor"""
+    """`flip` along dim 1.
+
+    fliplr(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(fliplr, input):
         return call(fliplr, input)
     if not isinstance(input, Tensor):
@@ -1699,7 +1848,10 @@ def fliplr(input):
 
 
 def flipud(input):
-    """flipud(Tensor self) -> Tensor"""
+    """`flip` along dim 0.
+
+    flipud(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(flipud, input):
         return call(flipud, input)
     if not isinstance(input, Tensor):
@@ -1708,7 +1860,10 @@ def flipud(input):
 
 
 def rot90(input, k=1, dims=(0, 1)):
-    """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor"""
+    """Turns the plane of two dims by 90 degrees, `k` times, from the first one towards the second.
+
+    rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor
+    """
     if state.active_modes and intercepts(rot90, input):
         return call(rot90, input, k, dims)
     try:
@@ -1730,7 +1885,10 @@ def rot90(input, k=1, dims=(0, 1)):
 
 
 def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
-    """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"""
+    """The elements along `dim` at `indices`, as `argsort` gives them; the other dims are broadcast.
+
+    take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(take_along_dim, input, indices, out):
@@ -1749,7 +1907,10 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
 
 
 def argwhere(input):
-    """argwhere(Tensor self) -> Tensor"""
+    """The indices of all nonzero elements, a row for each.
+
+    argwhere(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(argwhere, input):
         return call(argwhere, input)
     if not isinstance(input, Tensor):
@@ -1758,7 +1919,10 @@ def argwhere(input):
 
 
 def diagflat(input, offset=0):
-    """diagflat(Tensor self, int offset=0) -> Tensor"""
+    """A matrix with the elements of `input`, flattened, on a diagonal.
+
+    diagflat(Tensor self, int offset=0) -> Tensor
+    """
     if state.active_modes and intercepts(diagflat, input):
         return call(diagflat, input, offset)
     try:
@@ -1772,7 +1936,10 @@ def diagflat(input, offset=0):
 
 
 def fill_diagonal_(input, fill_value, wrap=False):
-    """fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)"""
+    """Fills the main diagonal with a number; with `wrap`, on and on in tall matrices.
+
+    fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(fill_diagonal_, input):
         return call(fill_diagonal_, input, fill_value, wrap)
     try:
@@ -1787,7 +1954,10 @@ def fill_diagonal_(input, fill_value, wrap=False):
 
 
 def combinations(input, r=2, with_replacement=False):
-    """combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor"""
+    """All combinations of `r` elements of a vector, one in a row, as those of itertools.
+
+    combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor
+    """
     if state.active_modes and intercepts(combinations, input):
         return call(combinations, input, r, with_replacement)
     try:
@@ -1858,7 +2028,10 @@ def index_fill_int_Tensor(input, dim, index, value):
 
 
 def index_fill(input, dim, index, value):
-    """index_fill(input, dim, index, value)"""
+    """A copy of `input` with `value` in the slices along `dim` at the places in `index`.
+
+    index_fill(input, dim, index, value)
+    """
     if isinstance(value, Tensor):
         return index_fill_int_Tensor(input, dim, index, value)
     if as_operand(value) is not None:
@@ -1880,7 +2053,9 @@ def index_fill__int_Tensor(input, dim, index, value):
 
 
 def index_fill_(input, dim, index, value):
-    """index_fill_(input, dim, index, value)"""
+    """`index_fill` in place: the result is written into the tensor.
+    index_fill_(input, dim, index, value)
+    """
     if isinstance(value, Tensor):
         return index_fill__int_Tensor(input, dim, index, value)
     if as_operand(value) is not None:
@@ -1889,7 +2064,10 @@ def index_fill_(input, dim, index, value):
 
 
 def index_copy(input, dim, index, source, *, out=None):
-    """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
+    """A copy of `input` with the slices of `source` along `dim` at the places in `index`.
+
+    index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor
+    """
     if state.active_modes and intercepts(index_copy, input, index, source, out):
         return call(index_copy, input, dim, index, source, out=out)
     try:
@@ -1927,7 +2105,9 @@ def index_copy(input, dim, index, source, *, out=None):
 
 
 def index_copy_(input, dim, index, source):
-    """index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)"""
+    """`index_copy` in place: the result is written into the tensor.
+    index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(index_copy_, input, index, source):
         return call(index_copy_, input, dim, index, source)
     try:
@@ -1940,7 +2120,10 @@ def index_copy_(input, dim, index, source):
 
 
 def take(input, index, *, out=None):
-    """take(Tensor self, Tensor index) -> Tensor"""
+    """The elements at the places in `index`, which count in the flattened tensor, in the shape of `index`.
+
+    take(Tensor self, Tensor index) -> Tensor
+    """
     if state.active_modes and intercepts(take, input, index, out):
         return call(take, input, index, out=out)
     if not (isinstance(input, Tensor) and isinstance(index, Tensor)):

@@ -93,7 +93,10 @@ _linalg_matrix_exp_kernels = kernel_table("linalg_matrix_exp")
 
 
 def mm(input, mat2, *, out=None):
-    """mm(Tensor self, Tensor mat2) -> Tensor"""
+    """The product of two matrices, of (n, m) and (m, p). Nothing is broadcast.
+
+    mm(Tensor self, Tensor mat2) -> Tensor
+    """
     if state.active_modes and intercepts(mm, input, mat2, out):
         return call(mm, input, mat2, out=out)
     try:
@@ -121,7 +124,10 @@ def mm(input, mat2, *, out=None):
 
 
 def bmm(input, mat2, *, out=None):
-    """bmm(Tensor self, Tensor mat2) -> Tensor"""
+    """The products of two batches of matrices, of (b, n, m) and (b, m, p).
+
+    bmm(Tensor self, Tensor mat2) -> Tensor
+    """
     if state.active_modes and intercepts(bmm, input, mat2, out):
         return call(bmm, input, mat2, out=out)
     try:
@@ -147,7 +153,10 @@ def bmm(input, mat2, *, out=None):
 
 
 def mv(input, vec, *, out=None):
-    """mv(Tensor self, Tensor vec) -> Tensor"""
+    """The product of a matrix of (n, m) and a vector of m elements.
+
+    mv(Tensor self, Tensor vec) -> Tensor
+    """
     if state.active_modes and intercepts(mv, input, vec, out):
         return call(mv, input, vec, out=out)
     try:
@@ -173,7 +182,10 @@ def mv(input, vec, *, out=None):
 
 
 def dot(input, tensor, *, out=None):
-    """dot(Tensor self, Tensor tensor) -> Tensor"""
+    """The sum of the products of two vectors of one size; nothing is conjugated.
+
+    dot(Tensor self, Tensor tensor) -> Tensor
+    """
     if state.active_modes and intercepts(dot, input, tensor, out):
         return call(dot, input, tensor, out=out)
     try:
@@ -199,7 +211,11 @@ def dot(input, tensor, *, out=None):
 
 
 def matmul(input, other, *, out=None):
-    """matmul(Tensor self, Tensor other) -> Tensor"""
+    """The matrix product of the last two dims; dims in front are broadcast. A vector is a row on the left and a
+    column on the right, and its dim goes.
+
+    matmul(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(matmul, input, other, out):
         return call(matmul, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -223,7 +239,10 @@ def matmul_operator(input, other, out=None):
 
 
 def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
-    """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    """`beta * input + alpha * (mat1 @ mat2)`; `input` is broadcast, and with beta 0 ignored, nan included.
+
+    addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+    """
     if more:
         return old_call(addmm, (addmm,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha, "out": out})
     if state.active_modes and intercepts(addmm, input, mat1, mat2, out):
@@ -262,7 +281,9 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
 
 
 def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
-    """addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    """`addmm` in place: the result is written into the tensor.
+    addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+    """
     if more:
         return old_call(addmm_, (addmm_,), (input, mat1, mat2, *more), {"beta": beta, "alpha": alpha})
     if state.active_modes and intercepts(addmm_, input, mat1, mat2):
@@ -297,7 +318,10 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
 
 
 def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
-    """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices; `input` is broadcast.
+
+    baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+    """
     if more:
         return old_call(baddbmm, (baddbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
     if state.active_modes and intercepts(baddbmm, input, batch1, batch2, out):
@@ -336,7 +360,9 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
 
 
 def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
-    """baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    """`baddbmm` in place: the result is written into the tensor.
+    baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+    """
     if more:
         return old_call(baddbmm_, (baddbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
     if state.active_modes and intercepts(baddbmm_, input, batch1, batch2):
@@ -369,7 +395,10 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
 
 
 def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
-    """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    """`beta * input + alpha * (mat @ vec)`.
+
+    addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+    """
     if more:
         return old_call(addmv, (addmv,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha, "out": out})
     if state.active_modes and intercepts(addmv, input, mat, vec, out):
@@ -406,7 +435,9 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
 
 
 def addmv_(input, mat, vec, *more, beta=1, alpha=1):
-    """addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    """`addmv` in place: the result is written into the tensor.
+    addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+    """
     if more:
         return old_call(addmv_, (addmv_,), (input, mat, vec, *more), {"beta": beta, "alpha": alpha})
     if state.active_modes and intercepts(addmv_, input, mat, vec):
@@ -439,7 +470,10 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
 
 
 def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
-    """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    """`beta * input + alpha * (batch1 @ batch2)`, with the products of a batch summed.
+
+    addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+    """
     if more:
         return old_call(addbmm, (addbmm,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha, "out": out})
     if state.active_modes and intercepts(addbmm, input, batch1, batch2, out):
@@ -478,7 +512,9 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
 
 
 def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
-    """addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    """`addbmm` in place: the result is written into the tensor.
+    addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+    """
     if more:
         return old_call(addbmm_, (addbmm_,), (input, batch1, batch2, *more), {"beta": beta, "alpha": alpha})
     if state.active_modes and intercepts(addbmm_, input, batch1, batch2):
@@ -511,7 +547,10 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
-    """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    """`beta * input + alpha * outer(vec1, vec2)`.
+
+    addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+    """
     if state.active_modes and intercepts(addr, input, vec1, vec2, out):
         return call(addr, input, vec1, vec2, beta=beta, alpha=alpha, out=out)
     try:
@@ -545,7 +584,9 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
 
 
 def addr_(input, vec1, vec2, *, beta=1, alpha=1):
-    """addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"""
+    """`addr` in place: the result is written into the tensor.
+    addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(addr_, input, vec1, vec2):
         return call(addr_, input, vec1, vec2, beta=beta, alpha=alpha)
     try:
@@ -559,7 +600,10 @@ def addr_(input, vec1, vec2, *, beta=1, alpha=1):
 
 
 def vdot(input, other, *, out=None):
-    """vdot(Tensor self, Tensor other) -> Tensor"""
+    """The sum of the products of two vectors, the first one conjugated.
+
+    vdot(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(vdot, input, other, out):
         return call(vdot, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -587,7 +631,10 @@ def vdot(input, other, *, out=None):
 
 
 def linear(input, weight, bias=None, *, out=None):
-    """linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"""
+    """`input @ weight.T + bias`, over the last dim.
+
+    linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+    """
     if state.active_modes and intercepts(linear, input, weight, bias, out):
         return call(linear, input, weight, bias, out=out)
     if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
@@ -601,7 +648,10 @@ def linear(input, weight, bias=None, *, out=None):
 
 
 def outer(input, vec2, *, out=None):
-    """outer(Tensor self, Tensor vec2) -> Tensor"""
+    """The matrix of the products of all pairs of elements of two vectors.
+
+    outer(Tensor self, Tensor vec2) -> Tensor
+    """
     if state.active_modes and intercepts(outer, input, vec2, out):
         return call(outer, input, vec2, out=out)
     if not (isinstance(input, Tensor) and isinstance(vec2, Tensor)):
@@ -651,7 +701,10 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
 
 
 def ger(input, vec2, *, out=None):
-    """ger(Tensor self, Tensor vec2) -> Tensor"""
+    """Another name of `outer`.
+
+    ger(Tensor self, Tensor vec2) -> Tensor
+    """
     if state.active_modes and intercepts(ger, input, vec2, out):
         return call(ger, input, vec2, out=out)
     if not (isinstance(input, Tensor) and isinstance(vec2, Tensor)):
@@ -666,7 +719,10 @@ def ger(input, vec2, *, out=None):
 
 
 def inner(input, other, *, out=None):
-    """inner(Tensor self, Tensor other) -> Tensor"""
+    """The sums of products over the last dims of both tensors.
+
+    inner(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(inner, input, other, out):
         return call(inner, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -681,7 +737,10 @@ def inner(input, other, *, out=None):
 
 
 def kron(input, other, *, out=None):
-    """kron(Tensor self, Tensor other) -> Tensor"""
+    """The Kronecker product: each element of `input` times the whole of `other`.
+
+    kron(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(kron, input, other, out):
         return call(kron, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -696,7 +755,10 @@ def kron(input, other, *, out=None):
 
 
 def matrix_power(input, n, *, out=None):
-    """matrix_power(Tensor self, int n) -> Tensor"""
+    """The `n`-th power of square matrices, of their inverse if `n` is negative.
+
+    matrix_power(Tensor self, int n) -> Tensor
+    """
     if state.active_modes and intercepts(matrix_power, input, out):
         return call(matrix_power, input, n, out=out)
     try:
@@ -713,7 +775,10 @@ def matrix_power(input, n, *, out=None):
 
 
 def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
-    """linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"""
+    """The sums of products along `dim`, those of `x` conjugated.
+
+    linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(linalg_vecdot, x, y, out):
@@ -732,7 +797,10 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
 
 
 def trace(input):
-    """trace(Tensor self) -> Tensor"""
+    """The sum of the diagonal of a matrix.
+
+    trace(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(trace, input):
         return call(trace, input)
     if not isinstance(input, Tensor):
@@ -748,7 +816,11 @@ def trace(input):
 
 
 def linalg_inv_ex(A, *, check_errors=False, out=None):
-    """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
+    """`inv`, and an int32 `info` for each matrix, which is not 0 where it is singular: a pair. Nothing is raised
+    unless `check_errors`.
+
+    linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
+    """
     if state.active_modes and intercepts(linalg_inv_ex, A, out):
         return call(linalg_inv_ex, A, check_errors=check_errors, out=out)
     try:
@@ -781,7 +853,10 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
 
 
 def linalg_inv(A, *, out=None):
-    """linalg_inv(Tensor A) -> Tensor"""
+    """The inverse of square matrices. One that is singular is a `LinAlgError`.
+
+    linalg_inv(Tensor A) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_inv, A, out):
         return call(linalg_inv, A, out=out)
     if not isinstance(A, Tensor):
@@ -796,7 +871,10 @@ def linalg_inv(A, *, out=None):
 
 
 def inverse(input, *, out=None):
-    """inverse(Tensor self) -> Tensor"""
+    """The inverse of square matrices. One that is singular is a `linalg.LinAlgError`.
+
+    inverse(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(inverse, input, out):
         return call(inverse, input, out=out)
     if not isinstance(input, Tensor):
@@ -844,7 +922,10 @@ def _linalg_det(A, *, out=None):
 
 
 def linalg_det(A, *, out=None):
-    """linalg_det(Tensor A) -> Tensor"""
+    """The determinant of square matrices.
+
+    linalg_det(Tensor A) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_det, A, out):
         return call(linalg_det, A, out=out)
     if not isinstance(A, Tensor):
@@ -859,7 +940,10 @@ def linalg_det(A, *, out=None):
 
 
 def det(input):
-    """det(Tensor self) -> Tensor"""
+    """The determinant of square matrices.
+
+    det(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(det, input):
         return call(det, input)
     if not isinstance(input, Tensor):
@@ -902,7 +986,10 @@ def _linalg_slogdet(A, *, out=None):
 
 
 def linalg_slogdet(A, *, out=None):
-    """linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"""
+    """The sign and the logarithm of the magnitude of the determinant of square matrices: a pair (sign, logabsdet).
+
+    linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)
+    """
     if state.active_modes and intercepts(linalg_slogdet, A, out):
         return call(linalg_slogdet, A, out=out)
     if not isinstance(A, Tensor):
@@ -916,7 +1003,10 @@ def linalg_slogdet(A, *, out=None):
 
 
 def slogdet(input, *, out=None):
-    """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
+    """The sign and the logarithm of the magnitude of the determinant of square matrices: a pair (sign, logabsdet).
+
+    slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
+    """
     if state.active_modes and intercepts(slogdet, input, out):
         return call(slogdet, input, out=out)
     if not isinstance(input, Tensor):
@@ -930,7 +1020,10 @@ def slogdet(input, *, out=None):
 
 
 def logdet(input):
-    """logdet(Tensor self) -> Tensor"""
+    """The logarithm of the determinant of square matrices: nan if it is negative.
+
+    logdet(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(logdet, input):
         return call(logdet, input)
     if not isinstance(input, Tensor):
@@ -983,7 +1076,11 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
 
 
 def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
-    """linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"""
+    """`solve`, and an int32 `info` for each matrix, which is not 0 where it is singular: a pair. Nothing is raised
+    unless `check_errors`.
+
+    linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)
+    """
     if state.active_modes and intercepts(linalg_solve_ex, A, B, out):
         return call(linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     try:
@@ -1007,7 +1104,11 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
 
 
 def linalg_solve(A, B, *, left=True, out=None):
-    """linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor"""
+    """The solution X of `A @ X = B` (with `left=False`, of `X @ A = B`) for square matrices A. One that is singular
+    is a `LinAlgError`.
+
+    linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_solve, A, B, out):
         return call(linalg_solve, A, B, left=left, out=out)
     try:
@@ -1024,7 +1125,10 @@ def linalg_solve(A, B, *, left=True, out=None):
 
 
 def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
-    """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+    """`lu_factor`, and an int32 `info` for each matrix: three tensors. Nothing is raised unless `check_errors`.
+
+    linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)
+    """
     if state.active_modes and intercepts(linalg_lu_factor_ex, A, out):
         return call(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     try:
@@ -1074,7 +1178,10 @@ def _lu_with_info(input, pivot=True, check_errors=True):
 
 
 def linalg_lu_factor(A, *, pivot=True, out=None):
-    """linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
+    """The LU decomposition of matrices, packed into one, and its pivots: a pair.
+
+    linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)
+    """
     if state.active_modes and intercepts(linalg_lu_factor, A, out):
         return call(linalg_lu_factor, A, pivot=pivot, out=out)
     try:
@@ -1094,7 +1201,10 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
 
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
-    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+    """The matrices (P, L, U) of a packed LU decomposition and its pivots.
+
+    lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)
+    """
     if state.active_modes and intercepts(lu_unpack, LU_data, LU_pivots, out):
         return call(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     try:
@@ -1134,7 +1244,10 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
 
 
 def linalg_lu(A, *, pivot=True, out=None):
-    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+    """The matrices (P, L, U) of `A = P @ L @ U`.
+
+    linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)
+    """
     if state.active_modes and intercepts(linalg_lu, A, out):
         return call(linalg_lu, A, pivot=pivot, out=out)
     try:
@@ -1167,7 +1280,10 @@ def linalg_lu(A, *, pivot=True, out=None):
 
 
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
-    """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
+    """The solution X of `A @ X = B` from `lu_factor(A)`.
+
+    linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_lu_solve, LU, pivots, B, out):
         return call(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     try:
@@ -1204,7 +1320,11 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
 
 
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
-    """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor"""
+    """The solution of a linear system from the LU decomposition of its matrix; `linalg.lu_solve` is to be
+    preferred.
+
+    lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor
+    """
     if state.active_modes and intercepts(lu_solve, input, LU_data, LU_pivots, out):
         return call(lu_solve, input, LU_data, LU_pivots, out=out)
     if not (isinstance(input, Tensor) and isinstance(LU_data, Tensor) and isinstance(LU_pivots, Tensor)):
@@ -1219,7 +1339,11 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
 
 
 def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
-    """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
+    """The solution X of `A @ X = B` (with `left=False`, of `X @ A = B`) for triangular A, of which one triangle is
+    read.
+
+    linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_solve_triangular, input, B, out):
         return call(linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
     try:
@@ -1259,7 +1383,10 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
 
 
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
-    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+    """The solution of linear systems with triangular matrices; `linalg.solve_triangular` is to be preferred.
+
+    triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)
+    """
     if state.active_modes and intercepts(triangular_solve, input, A, out):
         return call(triangular_solve, input, A, upper, transpose, unitriangular, out=out)
     try:
@@ -1308,7 +1435,11 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
 
 
 def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
-    """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
+    """`cholesky`, and an int32 `info` for each matrix, which is not 0 where it failed: a pair (L, info). Nothing is
+    raised unless `check_errors`.
+
+    linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)
+    """
     if state.active_modes and intercepts(linalg_cholesky_ex, input, out):
         return call(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
     try:
@@ -1343,7 +1474,11 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
 
 
 def linalg_cholesky(input, *, upper=False, out=None):
-    """linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor"""
+    """The triangular L of `A = L @ L.mH` for Hermitian, positive definite matrices. Another matrix is a
+    `LinAlgError`.
+
+    linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_cholesky, input, out):
         return call(linalg_cholesky, input, upper=upper, out=out)
     try:
@@ -1360,7 +1495,10 @@ def linalg_cholesky(input, *, upper=False, out=None):
 
 
 def cholesky(input, upper=False, *, out=None):
-    """cholesky(Tensor self, bool upper=False) -> Tensor"""
+    """The triangular factor of Hermitian, positive definite matrices; `linalg.cholesky` is to be preferred.
+
+    cholesky(Tensor self, bool upper=False) -> Tensor
+    """
     if state.active_modes and intercepts(cholesky, input, out):
         return call(cholesky, input, upper, out=out)
     try:
@@ -1386,7 +1524,10 @@ def cholesky(input, upper=False, *, out=None):
 
 
 def cholesky_solve(input, input2, upper=False, *, out=None):
-    """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
+    """The solution of a linear system whose matrix has the Cholesky factor `input2`.
+
+    cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor
+    """
     if state.active_modes and intercepts(cholesky_solve, input, input2, out):
         return call(cholesky_solve, input, input2, upper, out=out)
     try:
@@ -1417,7 +1558,10 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
 
 
 def cholesky_inverse(input, upper=False, *, out=None):
-    """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
+    """The inverse of matrices that have the Cholesky factor `input`.
+
+    cholesky_inverse(Tensor self, bool upper=False) -> Tensor
+    """
     if state.active_modes and intercepts(cholesky_inverse, input, out):
         return call(cholesky_inverse, input, upper, out=out)
     try:
@@ -1444,7 +1588,11 @@ def cholesky_inverse(input, upper=False, *, out=None):
 
 
 def linalg_qr(A, mode="reduced", *, out=None):
-    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+    """The matrices (Q, R) of `A = Q @ R`: Q has orthonormal columns and R is upper triangular. `mode` is 'reduced',
+    'complete' or 'r'.
+
+    linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)
+    """
     if state.active_modes and intercepts(linalg_qr, A, out):
         return call(linalg_qr, A, mode, out=out)
     try:
@@ -1477,7 +1625,10 @@ def linalg_qr(A, mode="reduced", *, out=None):
 
 
 def qr(input, some=True, *, out=None):
-    """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)"""
+    """The decomposition of matrices into an orthogonal and an upper triangular one: a pair (Q, R).
+
+    qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)
+    """
     if state.active_modes and intercepts(qr, input, out):
         return call(qr, input, some, out=out)
     try:
@@ -1495,7 +1646,11 @@ def qr(input, some=True, *, out=None):
 
 
 def geqrf(input, *, out=None):
-    """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+    """The QR decomposition as LAPACK gives it: Householder vectors under R, and their factors, for `orgqr` and
+    `ormqr`.
+
+    geqrf(Tensor self) -> (Tensor a, Tensor tau)
+    """
     if state.active_modes and intercepts(geqrf, input, out):
         return call(geqrf, input, out=out)
     try:
@@ -1526,7 +1681,10 @@ def geqrf(input, *, out=None):
 
 
 def linalg_householder_product(input, tau, *, out=None):
-    """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
+    """The first columns of the product of Householder matrices, as `geqrf` gives them.
+
+    linalg_householder_product(Tensor input, Tensor tau) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_householder_product, input, tau, out):
         return call(linalg_householder_product, input, tau, out=out)
     try:
@@ -1553,7 +1711,10 @@ def linalg_householder_product(input, tau, *, out=None):
 
 
 def orgqr(input, input2, *, out=None):
-    """orgqr(Tensor self, Tensor input2) -> Tensor"""
+    """The orthogonal matrix of Householder vectors and their factors, as `geqrf` gives them.
+
+    orgqr(Tensor self, Tensor input2) -> Tensor
+    """
     if state.active_modes and intercepts(orgqr, input, input2, out):
         return call(orgqr, input, input2, out=out)
     if not (isinstance(input, Tensor) and isinstance(input2, Tensor)):
@@ -1568,7 +1729,10 @@ def orgqr(input, input2, *, out=None):
 
 
 def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
-    """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
+    """A matrix times the orthogonal one of Householder vectors, from the left or right, perhaps transposed.
+
+    ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor
+    """
     if state.active_modes and intercepts(ormqr, input, input2, input3, out):
         return call(ormqr, input, input2, input3, left, transpose, out=out)
     try:
@@ -1606,7 +1770,10 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
 
 
 def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
-    """linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)"""
+    """`ldl_factor`, and an int32 `info` for each matrix: three tensors. Nothing is raised unless `check_errors`.
+
+    linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)
+    """
     if state.active_modes and intercepts(linalg_ldl_factor_ex, input, out):
         return call(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
     try:
@@ -1646,7 +1813,10 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
 
 
 def linalg_ldl_factor(input, *, hermitian=False, out=None):
-    """linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
+    """The LDL decomposition of Hermitian matrices, packed into one, and its pivots: a pair.
+
+    linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)
+    """
     if state.active_modes and intercepts(linalg_ldl_factor, input, out):
         return call(linalg_ldl_factor, input, hermitian=hermitian, out=out)
     try:
@@ -1667,7 +1837,10 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
 
 
 def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
-    """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
+    """The solution of linear systems from `ldl_factor` of their matrices.
+
+    linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_ldl_solve, LD, pivots, B, out):
         return call(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
     try:
@@ -1739,7 +1912,11 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
 
 
 def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
-    """linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+    """The matrices and singular values (U, S, Vh) of `A = U @ diag(S) @ Vh`; `full_matrices=False` leaves out what
+    S does not reach.
+
+    linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
+    """
     if state.active_modes and intercepts(linalg_svd, A, out):
         return call(linalg_svd, A, full_matrices, driver=driver, out=out)
     try:
@@ -1761,7 +1938,10 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
 
 
 def linalg_svdvals(A, *, driver=None, out=None):
-    """linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor"""
+    """The singular values of matrices, in descending order.
+
+    linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_svdvals, A, out):
         return call(linalg_svdvals, A, driver=driver, out=out)
     try:
@@ -1778,7 +1958,10 @@ def linalg_svdvals(A, *, driver=None, out=None):
 
 
 def svd(input, some=True, compute_uv=True, *, out=None):
-    """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
+    """The singular value decomposition (U, S, V); `linalg.svd` is to be preferred.
+
+    svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)
+    """
     if state.active_modes and intercepts(svd, input, out):
         return call(svd, input, some, compute_uv, out=out)
     try:
@@ -1832,7 +2015,11 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
 
 
 def linalg_eigh(input, UPLO="L", *, out=None):
-    """linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    """The eigenvalues, in ascending order, and the eigenvectors of Hermitian matrices, of which one triangle is
+    read: a pair.
+
+    linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)
+    """
     if state.active_modes and intercepts(linalg_eigh, input, out):
         return call(linalg_eigh, input, UPLO, out=out)
     try:
@@ -1850,7 +2037,10 @@ def linalg_eigh(input, UPLO="L", *, out=None):
 
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
-    """linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor"""
+    """The eigenvalues of Hermitian matrices in ascending order; one triangle is read.
+
+    linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor
+    """
     if state.active_modes and intercepts(linalg_eigvalsh, input, out):
         return call(linalg_eigvalsh, input, UPLO, out=out)
     try:
@@ -1867,7 +2057,10 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
 
 
 def linalg_eig(input, *, out=None):
-    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    """The eigenvalues and eigenvectors of square matrices, both complex: a pair.
+
+    linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
+    """
     if state.active_modes and intercepts(linalg_eig, input, out):
         return call(linalg_eig, input, out=out)
     try:
@@ -1899,7 +2092,10 @@ def linalg_eig(input, *, out=None):
 
 
 def linalg_eigvals(input, *, out=None):
-    """linalg_eigvals(Tensor self) -> Tensor"""
+    """The eigenvalues of square matrices, as complex numbers.
+
+    linalg_eigvals(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_eigvals, input, out):
         return call(linalg_eigvals, input, out=out)
     if not isinstance(input, Tensor):
@@ -1914,7 +2110,10 @@ def linalg_eigvals(input, *, out=None):
 
 
 def linalg_matrix_exp(input):
-    """linalg_matrix_exp(Tensor self) -> Tensor"""
+    """The exponential of square matrices.
+
+    linalg_matrix_exp(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_matrix_exp, input):
         return call(linalg_matrix_exp, input)
     try:
@@ -1932,7 +2131,10 @@ def linalg_matrix_exp(input):
 
 
 def matrix_exp(input):
-    """matrix_exp(Tensor self) -> Tensor"""
+    """The exponential of square matrices.
+
+    matrix_exp(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(matrix_exp, input):
         return call(matrix_exp, input)
     if not isinstance(input, Tensor):
@@ -1941,7 +2143,10 @@ def matrix_exp(input):
 
 
 def linalg_matrix_power(input, n, *, out=None):
-    """linalg_matrix_power(Tensor self, int n) -> Tensor"""
+    """The `n`-th power of square matrices, of their inverse if `n` is negative.
+
+    linalg_matrix_power(Tensor self, int n) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_matrix_power, input, out):
         return call(linalg_matrix_power, input, n, out=out)
     try:
@@ -1958,7 +2163,10 @@ def linalg_matrix_power(input, n, *, out=None):
 
 
 def linalg_matmul(input, other, *, out=None):
-    """linalg_matmul(Tensor self, Tensor other) -> Tensor"""
+    """Another name of `matmul`.
+
+    linalg_matmul(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_matmul, input, other, out):
         return call(linalg_matmul, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -1973,7 +2181,10 @@ def linalg_matmul(input, other, *, out=None):
 
 
 def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
-    """linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)"""
+    """A view of the diagonals over `dim1` and `dim2`, by default the last two dims.
+
+    linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)
+    """
     if state.active_modes and intercepts(linalg_diagonal, A):
         return call(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
     try:
@@ -2035,7 +2246,9 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
 def linalg_matrix_norm(
     input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None
 ):
-    """linalg_matrix_norm(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None)
+    """The norm of matrices over two dims, 'fro', 'nuc', or of an order `ord` of 1, 2, inf and their negatives.
+
+    linalg_matrix_norm(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None)
     linalg_matrix_norm(input, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -2088,7 +2301,9 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
 
 
 def nuclear_norm(*args, **kwargs):
-    """nuclear_norm(input, keepdim=False, *, out=None)
+    """The sum of the singular values of matrices.
+
+    nuclear_norm(input, keepdim=False, *, out=None)
     nuclear_norm(input, dim, keepdim=False, *, out=None)
     """
     if "keepdims" in kwargs:
@@ -2102,7 +2317,9 @@ def nuclear_norm(*args, **kwargs):
 
 
 def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
-    """frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
+    """The root of the sum of squares over two dims.
+
+    frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
     frobenius_norm(input, dim, keepdim=False, *, out=None)
     """
     if axis is not None:
@@ -2175,7 +2392,10 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
 
 
 def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
-    """linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None)
+    """The vector norm, or the matrix norm of two dims, of order `ord`; the 2-norm of the flattened tensor without
+    it.
+
+    linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None)
     linalg_norm(input, ord, dim=None, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -2224,7 +2444,9 @@ def linalg_cond_p_str(input, p, *, out=None):
 
 
 def linalg_cond(input, p=None, *, out=None):
-    """linalg_cond(input, p=None, *, out=None)
+    """The condition number of matrices in the norm of order `p` (2).
+
+    linalg_cond(input, p=None, *, out=None)
     linalg_cond(input, p, *, out=None)
     """
     if p is None or as_operand(p) is not None:
@@ -2319,7 +2541,9 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
 
 
 def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
-    """linalg_matrix_rank(input, *, atol=None, rtol=None, hermitian=False, out=None)
+    """The number of singular values above a tolerance, `atol` or `rtol` times the largest one.
+
+    linalg_matrix_rank(input, *, atol=None, rtol=None, hermitian=False, out=None)
     linalg_matrix_rank(input, tol, hermitian=False, *, out=None)
     """
     if isinstance(tol, Tensor) and atol is None and rtol is None:
@@ -2441,7 +2665,9 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
 
 
 def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
-    """linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None)
+    """The pseudoinverse of matrices: singular values below a tolerance count as 0.
+
+    linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None)
     linalg_pinv(input, rcond, hermitian=False, *, out=None)
     """
     if isinstance(rcond, Tensor) and atol is None and rtol is None:
@@ -2464,7 +2690,10 @@ def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=
 
 
 def pinverse(input, rcond=1e-15):
-    """pinverse(Tensor self, float rcond=1e-15) -> Tensor"""
+    """The pseudoinverse of matrices, by their singular values.
+
+    pinverse(Tensor self, float rcond=1e-15) -> Tensor
+    """
     if state.active_modes and intercepts(pinverse, input):
         return call(pinverse, input, rcond)
     try:
@@ -2477,7 +2706,11 @@ def pinverse(input, rcond=1e-15):
 
 
 def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
-    """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
+    """The X that minimizes the norm of `A @ X - B`, with residuals, rank and singular values, where `driver` gives
+    them.
+
+    linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)
+    """
     if state.active_modes and intercepts(linalg_lstsq, input, b, out):
         return call(linalg_lstsq, input, b, rcond, driver=driver, out=out)
     try:
@@ -2517,7 +2750,10 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
 
 
 def linalg_tensorinv(input, ind=2, *, out=None):
-    """linalg_tensorinv(Tensor self, int ind=2) -> Tensor"""
+    """The inverse for `tensordot` over the first `ind` dims.
+
+    linalg_tensorinv(Tensor self, int ind=2) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_tensorinv, input, out):
         return call(linalg_tensorinv, input, ind, out=out)
     try:
@@ -2534,7 +2770,10 @@ def linalg_tensorinv(input, ind=2, *, out=None):
 
 
 def linalg_tensorsolve(input, other, dims=None, *, out=None):
-    """linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor"""
+    """The X of `tensordot(A, X, X.ndim) = B`.
+
+    linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_tensorsolve, input, other, out):
         return call(linalg_tensorsolve, input, other, dims, out=out)
     try:
@@ -2552,7 +2791,10 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
 
 
 def linalg_multi_dot(tensors, *, out=None):
-    """linalg_multi_dot(Tensor[] tensors) -> Tensor"""
+    """The product of a chain of matrices, in the order that takes the fewest multiplications.
+
+    linalg_multi_dot(Tensor[] tensors) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_multi_dot, tensors, out):
         return call(linalg_multi_dot, tensors, out=out)
     try:
@@ -2586,7 +2828,10 @@ def chain_matmul(matrices, *, out=None):
 
 
 def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
-    """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
+    """The cross products of vectors of 3 elements along `dim`.
+
+    linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(linalg_cross, input, other, out):
@@ -2617,7 +2862,10 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
 
 
 def cross(input, other, dim=None, *, out=None, axis=None):
-    """cross(Tensor self, Tensor other, int? dim=None) -> Tensor"""
+    """The cross products of vectors of 3 elements along `dim`.
+
+    cross(Tensor self, Tensor other, int? dim=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(cross, input, other, out):
@@ -2636,7 +2884,10 @@ def cross(input, other, dim=None, *, out=None, axis=None):
 
 
 def linalg_vander(x, *, N=None):
-    """linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor"""
+    """The Vandermonde matrix of each vector: its powers from 0 on, in columns.
+
+    linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor
+    """
     if state.active_modes and intercepts(linalg_vander, x):
         return call(linalg_vander, x, N=N)
     try:
@@ -2649,7 +2900,10 @@ def linalg_vander(x, *, N=None):
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
-    """cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor"""
+    """The distances of order `p` of all pairs of rows.
+
+    cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor
+    """
     if state.active_modes and intercepts(cdist, x1, x2):
         return call(cdist, x1, x2, p, compute_mode)
     try:
@@ -2711,7 +2965,10 @@ def _euclidean_dist(x1, x2):
 
 
 def pdist(input, p=2.0):
-    """pdist(Tensor self, float p=2) -> Tensor"""
+    """The distances of order `p` of all pairs of rows of a matrix: a vector.
+
+    pdist(Tensor self, float p=2) -> Tensor
+    """
     if state.active_modes and intercepts(pdist, input):
         return call(pdist, input, p)
     try:
@@ -2747,7 +3004,10 @@ def _pdist_forward(input, p=2.0):
 
 
 def vander(x, N=None, increasing=False):
-    """vander(Tensor x, int? N=None, bool increasing=False) -> Tensor"""
+    """The Vandermonde matrix of a vector: its powers in columns, with `increasing` from 0 on.
+
+    vander(Tensor x, int? N=None, bool increasing=False) -> Tensor
+    """
     if state.active_modes and intercepts(vander, x):
         return call(vander, x, N, increasing)
     try:
@@ -2762,7 +3022,10 @@ def vander(x, N=None, increasing=False):
 
 
 def bilinear(input1, input2, weight, bias=None):
-    """bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"""
+    """For each pair of rows, `input1 @ weight[k] @ input2 + bias[k]` for every output k.
+
+    bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor
+    """
     if state.active_modes and intercepts(bilinear, input1, input2, weight, bias):
         return call(bilinear, input1, input2, weight, bias)
     if not (

@@ -339,7 +339,10 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
 
 
 def mse_loss(input, target, reduction=0, *, out=None):
-    """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
+    """The squared differences of `input` and `target`: their mean, their sum, or each, by `reduction`.
+
+    mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(mse_loss, input, target, out):
         return call(mse_loss, input, target, reduction, out=out)
     try:
@@ -412,7 +415,10 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
 
 
 def l1_loss(input, target, reduction=0):
-    """l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
+    """The absolute differences of `input` and `target`: their mean, their sum, or each, by `reduction`.
+
+    l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(l1_loss, input, target):
         return call(l1_loss, input, target, reduction)
     try:
@@ -426,7 +432,11 @@ def l1_loss(input, target, reduction=0):
 
 
 def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
-    """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
+    """`0.5 * d ** 2 / beta` for differences d below `beta`, and `abs(d) - 0.5 * beta` elsewhere; reduced by
+    `reduction`.
+
+    smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor
+    """
     if state.active_modes and intercepts(smooth_l1_loss, input, target, out):
         return call(smooth_l1_loss, input, target, reduction, beta, out=out)
     try:
@@ -501,7 +511,11 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
 
 
 def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
-    """huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"""
+    """`0.5 * d ** 2` for differences d below `delta`, and `delta * (abs(d) - 0.5 * delta)` elsewhere; reduced by
+    `reduction`.
+
+    huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor
+    """
     if state.active_modes and intercepts(huber_loss, input, target, out):
         return call(huber_loss, input, target, reduction, delta, out=out)
     try:
@@ -533,7 +547,10 @@ def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
 
 
 def huber_loss_backward(grad_output, input, target, reduction, delta):
-    """huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor"""
+    """The gradient of `huber_loss` for its input.
+
+    huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor
+    """
     if state.active_modes and intercepts(huber_loss_backward, grad_output, input, target):
         return call(huber_loss_backward, grad_output, input, target, reduction, delta)
     try:
@@ -548,7 +565,11 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
 
 
 def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
-    """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
+    """`-(target * log(input) + (1 - target) * log(1 - input))` for probabilities `input`, times `weight`; reduced
+    by `reduction`.
+
+    binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(binary_cross_entropy, input, target, weight, out):
         return call(binary_cross_entropy, input, target, weight, reduction, out=out)
     try:
@@ -635,7 +656,11 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
-    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
+    """`binary_cross_entropy` of `sigmoid(input)`, without overflow on the way; `pos_weight` weighs the positive
+    targets.
+
+    binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
         return call(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
     try:
@@ -941,7 +966,10 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
-    """ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False)"""
+    """The connectionist temporal classification loss of `targets` for log probabilities of (time, batch, classes).
+
+    ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False)
+    """
     if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
         return ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
     if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
@@ -950,7 +978,10 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
 
 
 def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
-    """hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor"""
+    """`input` where `target` is 1, and `max(0, margin - input)` where it is -1; reduced by `reduction`.
+
+    hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(hinge_embedding_loss, input, target):
         return call(hinge_embedding_loss, input, target, margin, reduction)
     try:
@@ -965,7 +996,10 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
-    """margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
+    """`max(0, -target * (input1 - input2) + margin)`; reduced by `reduction`.
+
+    margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(margin_ranking_loss, input1, input2, target):
         return call(margin_ranking_loss, input1, input2, target, margin, reduction)
     try:
@@ -980,7 +1014,10 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
-    """cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
+    """`1 - cos(input1, input2)` where `target` is 1, and `max(0, cos(input1, input2) - margin)` where it is -1.
+
+    cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(cosine_embedding_loss, input1, input2, target):
         return call(cosine_embedding_loss, input1, input2, target, margin, reduction)
     try:
@@ -995,7 +1032,10 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=0):
-    """triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor"""
+    """`max(0, distance(anchor, positive) - distance(anchor, negative) + margin)`; reduced by `reduction`.
+
+    triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor
+    """
     if state.active_modes and intercepts(triplet_margin_loss, anchor, positive, negative):
         return call(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
     try:
@@ -1013,7 +1053,10 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
 
 
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
-    """poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"""
+    """The negative log likelihood of counts `target` for rates `exp(input)`, or `input` without `log_input`.
+
+    poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor
+    """
     if state.active_modes and intercepts(poisson_nll_loss, input, target):
         return call(poisson_nll_loss, input, target, log_input, full, eps, reduction)
     try:
@@ -1031,7 +1074,11 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 
 
 def kl_div(input, target, reduction=0, *, log_target=False):
-    """kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor"""
+    """The divergence `target * (log(target) - input)` of log probabilities `input`; with `log_target`, `target` is
+    a logarithm, too.
+
+    kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor
+    """
     if state.active_modes and intercepts(kl_div, input, target):
         return call(kl_div, input, target, reduction, log_target=log_target)
     try:

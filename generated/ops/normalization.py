@@ -46,7 +46,10 @@ _native_layer_norm_backward_kernels = kernel_table("native_layer_norm_backward")
 
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
-    """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
+    """`batch_norm`, with the mean and the inverse standard deviation of each channel: three tensors.
+
+    native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
+    """
     if state.active_modes and intercepts(native_batch_norm, input, weight, bias, running_mean, running_var, out):
         return call(native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out)
     try:
@@ -119,7 +122,10 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
-    """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    """The gradients of `native_batch_norm` for its input, weight and bias.
+
+    native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """
     if state.active_modes and intercepts(
         native_batch_norm_backward, grad_out, input, weight, running_mean, running_var, save_mean, save_invstd
     ):
@@ -189,7 +195,11 @@ def native_batch_norm_backward(
 
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
-    """batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
+    """Normalizes each channel (dim 1) by its mean and variance over the batch, or by the running ones, then scales
+    by `weight` and adds `bias`.
+
+    batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor
+    """
     if state.active_modes and intercepts(batch_norm, input, weight, bias, running_mean, running_var):
         return call(batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
     try:
@@ -214,7 +224,10 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
-    """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
+    """`layer_norm`, with the mean and the inverse standard deviation of each row: three tensors.
+
+    native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)
+    """
     if state.active_modes and intercepts(native_layer_norm, input, weight, bias):
         return call(native_layer_norm, input, normalized_shape, weight, bias, eps)
     try:
@@ -257,7 +270,10 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
-    """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    """The gradients of `native_layer_norm` for its input, weight and bias.
+
+    native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """
     if state.active_modes and intercepts(native_layer_norm_backward, grad_out, input, mean, rstd, weight, bias):
         return call_with(native_layer_norm_backward, locals())
     try:
@@ -308,7 +324,11 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
-    """layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor"""
+    """Normalizes over the last dims, whose sizes are given, by mean and variance, then scales by `weight` and adds
+    `bias`.
+
+    layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor
+    """
     if state.active_modes and intercepts(layer_norm, input, weight, bias):
         return call(layer_norm, input, normalized_shape, weight, bias, eps, cudnn_enable)
     try:
@@ -329,7 +349,10 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
 
 
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
-    """instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"""
+    """Normalizes each channel of each sample by its mean and variance, then scales by `weight` and adds `bias`.
+
+    instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor
+    """
     if state.active_modes and intercepts(instance_norm, input, weight, bias, running_mean, running_var):
         return call_with(instance_norm, locals())
     try:
@@ -355,7 +378,10 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
 
 
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
-    """native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"""
+    """`group_norm`, with the mean and the inverse standard deviation of each group: three tensors.
+
+    native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)
+    """
     if state.active_modes and intercepts(native_group_norm, input, weight, bias):
         return call(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
     try:
@@ -411,7 +437,10 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
 
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
-    """native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    """The gradients of `native_group_norm` for its input, weight and bias.
+
+    native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """
     if state.active_modes and intercepts(native_group_norm_backward, grad_out, input, mean, rstd, weight):
         return call(native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
     try:
@@ -550,7 +579,10 @@ def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, runn
 
 
 def norm_except_dim(v, pow=2, dim=0, *, axis=None):
-    """norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor"""
+    """The norm of order `pow` over all dims but `dim`.
+
+    norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(norm_except_dim, v):
@@ -566,7 +598,10 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
-    """group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor"""
+    """Normalizes groups of channels of each sample by mean and variance, then scales by `weight` and adds `bias`.
+
+    group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor
+    """
     if state.active_modes and intercepts(group_norm, input, weight, bias):
         return call(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
     try:
@@ -587,7 +622,10 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
-    """rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor"""
+    """Divides by the root of the mean square over the last dims, whose sizes are given, then scales by `weight`.
+
+    rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor
+    """
     if state.active_modes and intercepts(rms_norm, input, weight):
         return call(rms_norm, input, normalized_shape, weight, eps)
     try:

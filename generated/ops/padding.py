@@ -48,7 +48,11 @@ _replication_pad3d_backward_kernels = kernel_table("replication_pad3d_backward")
 
 
 def constant_pad_nd(input, pad, value=0):
-    """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
+    """The tensor with `value` around it: `pad` has the widths before and behind, the last dim first; negative ones
+    cut.
+
+    constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor
+    """
     if state.active_modes and intercepts(constant_pad_nd, input):
         return call(constant_pad_nd, input, pad, value)
     try:

@@ -81,7 +81,10 @@ _nan_to_num_kernels = kernel_table("nan_to_num")
 
 
 def angle(input, *, out=None):
-    """angle(Tensor self) -> Tensor"""
+    """The angle of each complex number in radians, in [-pi, pi]; of a real number 0, or pi if it is negative.
+
+    angle(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(angle, input, out):
         return call(angle, input, out=out)
     try:
@@ -122,7 +125,10 @@ def _conj_physical(input):
 
 
 def conj_physical(input, *, out=None):
-    """conj_physical(Tensor self) -> Tensor"""
+    """The conjugate of each element, in memory of its own.
+
+    conj_physical(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(conj_physical, input, out):
         return call(conj_physical, input, out=out)
     if not isinstance(input, Tensor):
@@ -137,7 +143,9 @@ def conj_physical(input, *, out=None):
 
 
 def conj_physical_(input):
-    """conj_physical_(Tensor(a!) self) -> Tensor(a!)"""
+    """`conj_physical` in place: the result is written into the tensor.
+    conj_physical_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(conj_physical_, input):
         return call(conj_physical_, input)
     if not isinstance(input, Tensor):
@@ -146,7 +154,10 @@ def conj_physical_(input):
 
 
 def exp(input, *, out=None):
-    """exp(Tensor self) -> Tensor"""
+    """Element by element, e to the power of `input`.
+
+    exp(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(exp, input, out):
         return call(exp, input, out=out)
     try:
@@ -172,7 +183,9 @@ def exp(input, *, out=None):
 
 
 def exp_(input):
-    """exp_(Tensor(a!) self) -> Tensor(a!)"""
+    """`exp` in place: the result is written into the tensor.
+    exp_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(exp_, input):
         return call(exp_, input)
     try:
@@ -195,7 +208,10 @@ def exp_(input):
 
 
 def expm1(input, *, out=None):
-    """expm1(Tensor self) -> Tensor"""
+    """Element by element, `exp(input) - 1`, precise near 0, too.
+
+    expm1(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(expm1, input, out):
         return call(expm1, input, out=out)
     try:
@@ -221,7 +237,9 @@ def expm1(input, *, out=None):
 
 
 def expm1_(input):
-    """expm1_(Tensor(a!) self) -> Tensor(a!)"""
+    """`expm1` in place: the result is written into the tensor.
+    expm1_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(expm1_, input):
         return call(expm1_, input)
     try:
@@ -244,7 +262,10 @@ def expm1_(input):
 
 
 def exp2(input, *, out=None):
-    """exp2(Tensor self) -> Tensor"""
+    """Element by element, 2 to the power of `input`.
+
+    exp2(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(exp2, input, out):
         return call(exp2, input, out=out)
     try:
@@ -270,7 +291,9 @@ def exp2(input, *, out=None):
 
 
 def exp2_(input):
-    """exp2_(Tensor(a!) self) -> Tensor(a!)"""
+    """`exp2` in place: the result is written into the tensor.
+    exp2_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(exp2_, input):
         return call(exp2_, input)
     try:
@@ -293,7 +316,10 @@ def exp2_(input):
 
 
 def log(input, *, out=None):
-    """log(Tensor self) -> Tensor"""
+    """The natural logarithm of each element: -inf at 0, nan below (a complex logarithm for complex dtypes).
+
+    log(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(log, input, out):
         return call(log, input, out=out)
     try:
@@ -317,7 +343,9 @@ def log(input, *, out=None):
 
 
 def log_(input):
-    """log_(Tensor(a!) self) -> Tensor(a!)"""
+    """`log` in place: the result is written into the tensor.
+    log_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(log_, input):
         return call(log_, input)
     try:
@@ -337,7 +365,10 @@ def log_(input):
 
 
 def log2(input, *, out=None):
-    """log2(Tensor self) -> Tensor"""
+    """The logarithm to the base 2 of each element.
+
+    log2(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(log2, input, out):
         return call(log2, input, out=out)
     try:
@@ -361,7 +392,9 @@ def log2(input, *, out=None):
 
 
 def log2_(input):
-    """log2_(Tensor(a!) self) -> Tensor(a!)"""
+    """`log2` in place: the result is written into the tensor.
+    log2_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(log2_, input):
         return call(log2_, input)
     try:
@@ -381,7 +414,10 @@ def log2_(input):
 
 
 def log10(input, *, out=None):
-    """log10(Tensor self) -> Tensor"""
+    """The logarithm to the base 10 of each element.
+
+    log10(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(log10, input, out):
         return call(log10, input, out=out)
     try:
@@ -405,7 +441,9 @@ def log10(input, *, out=None):
 
 
 def log10_(input):
-    """log10_(Tensor(a!) self) -> Tensor(a!)"""
+    """`log10` in place: the result is written into the tensor.
+    log10_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(log10_, input):
         return call(log10_, input)
     try:
@@ -425,7 +463,10 @@ def log10_(input):
 
 
 def log1p(input, *, out=None):
-    """log1p(Tensor self) -> Tensor"""
+    """Element by element, `log(1 + input)`, precise near 0, too.
+
+    log1p(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(log1p, input, out):
         return call(log1p, input, out=out)
     try:
@@ -449,7 +490,9 @@ def log1p(input, *, out=None):
 
 
 def log1p_(input):
-    """log1p_(Tensor(a!) self) -> Tensor(a!)"""
+    """`log1p` in place: the result is written into the tensor.
+    log1p_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(log1p_, input):
         return call(log1p_, input)
     try:
@@ -469,7 +512,10 @@ def log1p_(input):
 
 
 def sin(input, *, out=None):
-    """sin(Tensor self) -> Tensor"""
+    """The sine of each element, an angle in radians.
+
+    sin(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(sin, input, out):
         return call(sin, input, out=out)
     try:
@@ -493,7 +539,9 @@ def sin(input, *, out=None):
 
 
 def sin_(input):
-    """sin_(Tensor(a!) self) -> Tensor(a!)"""
+    """`sin` in place: the result is written into the tensor.
+    sin_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sin_, input):
         return call(sin_, input)
     try:
@@ -513,7 +561,10 @@ def sin_(input):
 
 
 def cos(input, *, out=None):
-    """cos(Tensor self) -> Tensor"""
+    """The cosine of each element, an angle in radians.
+
+    cos(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(cos, input, out):
         return call(cos, input, out=out)
     try:
@@ -537,7 +588,9 @@ def cos(input, *, out=None):
 
 
 def cos_(input):
-    """cos_(Tensor(a!) self) -> Tensor(a!)"""
+    """`cos` in place: the result is written into the tensor.
+    cos_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(cos_, input):
         return call(cos_, input)
     try:
@@ -557,7 +610,10 @@ def cos_(input):
 
 
 def tan(input, *, out=None):
-    """tan(Tensor self) -> Tensor"""
+    """The tangent of each element, an angle in radians.
+
+    tan(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(tan, input, out):
         return call(tan, input, out=out)
     try:
@@ -583,7 +639,9 @@ def tan(input, *, out=None):
 
 
 def tan_(input):
-    """tan_(Tensor(a!) self) -> Tensor(a!)"""
+    """`tan` in place: the result is written into the tensor.
+    tan_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(tan_, input):
         return call(tan_, input)
     try:
@@ -606,7 +664,10 @@ def tan_(input):
 
 
 def asin(input, *, out=None):
-    """asin(Tensor self) -> Tensor"""
+    """The inverse sine of each element, in [-pi/2, pi/2]; nan outside of [-1, 1].
+
+    asin(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(asin, input, out):
         return call(asin, input, out=out)
     try:
@@ -630,7 +691,9 @@ def asin(input, *, out=None):
 
 
 def asin_(input):
-    """asin_(Tensor(a!) self) -> Tensor(a!)"""
+    """`asin` in place: the result is written into the tensor.
+    asin_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(asin_, input):
         return call(asin_, input)
     try:
@@ -650,7 +713,10 @@ def asin_(input):
 
 
 def acos(input, *, out=None):
-    """acos(Tensor self) -> Tensor"""
+    """The inverse cosine of each element, in [0, pi]; nan outside of [-1, 1].
+
+    acos(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(acos, input, out):
         return call(acos, input, out=out)
     try:
@@ -674,7 +740,9 @@ def acos(input, *, out=None):
 
 
 def acos_(input):
-    """acos_(Tensor(a!) self) -> Tensor(a!)"""
+    """`acos` in place: the result is written into the tensor.
+    acos_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(acos_, input):
         return call(acos_, input)
     try:
@@ -694,7 +762,10 @@ def acos_(input):
 
 
 def atan(input, *, out=None):
-    """atan(Tensor self) -> Tensor"""
+    """The inverse tangent of each element, in [-pi/2, pi/2].
+
+    atan(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(atan, input, out):
         return call(atan, input, out=out)
     try:
@@ -718,7 +789,9 @@ def atan(input, *, out=None):
 
 
 def atan_(input):
-    """atan_(Tensor(a!) self) -> Tensor(a!)"""
+    """`atan` in place: the result is written into the tensor.
+    atan_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(atan_, input):
         return call(atan_, input)
     try:
@@ -738,7 +811,10 @@ def atan_(input):
 
 
 def sinh(input, *, out=None):
-    """sinh(Tensor self) -> Tensor"""
+    """The hyperbolic sine of each element.
+
+    sinh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(sinh, input, out):
         return call(sinh, input, out=out)
     try:
@@ -762,7 +838,9 @@ def sinh(input, *, out=None):
 
 
 def sinh_(input):
-    """sinh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`sinh` in place: the result is written into the tensor.
+    sinh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sinh_, input):
         return call(sinh_, input)
     try:
@@ -782,7 +860,10 @@ def sinh_(input):
 
 
 def cosh(input, *, out=None):
-    """cosh(Tensor self) -> Tensor"""
+    """The hyperbolic cosine of each element.
+
+    cosh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(cosh, input, out):
         return call(cosh, input, out=out)
     try:
@@ -806,7 +887,9 @@ def cosh(input, *, out=None):
 
 
 def cosh_(input):
-    """cosh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`cosh` in place: the result is written into the tensor.
+    cosh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(cosh_, input):
         return call(cosh_, input)
     try:
@@ -826,7 +909,10 @@ def cosh_(input):
 
 
 def asinh(input, *, out=None):
-    """asinh(Tensor self) -> Tensor"""
+    """The inverse hyperbolic sine of each element.
+
+    asinh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(asinh, input, out):
         return call(asinh, input, out=out)
     try:
@@ -850,7 +936,9 @@ def asinh(input, *, out=None):
 
 
 def asinh_(input):
-    """asinh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`asinh` in place: the result is written into the tensor.
+    asinh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(asinh_, input):
         return call(asinh_, input)
     try:
@@ -869,7 +957,10 @@ def asinh_(input):
 
 
 def acosh(input, *, out=None):
-    """acosh(Tensor self) -> Tensor"""
+    """The inverse hyperbolic cosine of each element; nan below 1.
+
+    acosh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(acosh, input, out):
         return call(acosh, input, out=out)
     try:
@@ -893,7 +984,9 @@ def acosh(input, *, out=None):
 
 
 def acosh_(input):
-    """acosh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`acosh` in place: the result is written into the tensor.
+    acosh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(acosh_, input):
         return call(acosh_, input)
     try:
@@ -912,7 +1005,10 @@ def acosh_(input):
 
 
 def atanh(input, *, out=None):
-    """atanh(Tensor self) -> Tensor"""
+    """The inverse hyperbolic tangent of each element; nan outside of [-1, 1].
+
+    atanh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(atanh, input, out):
         return call(atanh, input, out=out)
     try:
@@ -936,7 +1032,9 @@ def atanh(input, *, out=None):
 
 
 def atanh_(input):
-    """atanh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`atanh` in place: the result is written into the tensor.
+    atanh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(atanh_, input):
         return call(atanh_, input)
     try:
@@ -955,7 +1053,10 @@ def atanh_(input):
 
 
 def sinc(input, *, out=None):
-    """sinc(Tensor self) -> Tensor"""
+    """Element by element, `sin(pi * input) / (pi * input)`, and 1 at 0.
+
+    sinc(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(sinc, input, out):
         return call(sinc, input, out=out)
     try:
@@ -979,7 +1080,9 @@ def sinc(input, *, out=None):
 
 
 def sinc_(input):
-    """sinc_(Tensor(a!) self) -> Tensor(a!)"""
+    """`sinc` in place: the result is written into the tensor.
+    sinc_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sinc_, input):
         return call(sinc_, input)
     try:
@@ -999,7 +1102,10 @@ def sinc_(input):
 
 
 def deg2rad(input, *, out=None):
-    """deg2rad(Tensor self) -> Tensor"""
+    """Degrees in radians, element by element.
+
+    deg2rad(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(deg2rad, input, out):
         return call(deg2rad, input, out=out)
     try:
@@ -1022,7 +1128,9 @@ def deg2rad(input, *, out=None):
 
 
 def deg2rad_(input):
-    """deg2rad_(Tensor(a!) self) -> Tensor(a!)"""
+    """`deg2rad` in place: the result is written into the tensor.
+    deg2rad_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(deg2rad_, input):
         return call(deg2rad_, input)
     try:
@@ -1041,7 +1149,10 @@ def deg2rad_(input):
 
 
 def rad2deg(input, *, out=None):
-    """rad2deg(Tensor self) -> Tensor"""
+    """Radians in degrees, element by element.
+
+    rad2deg(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(rad2deg, input, out):
         return call(rad2deg, input, out=out)
     try:
@@ -1064,7 +1175,9 @@ def rad2deg(input, *, out=None):
 
 
 def rad2deg_(input):
-    """rad2deg_(Tensor(a!) self) -> Tensor(a!)"""
+    """`rad2deg` in place: the result is written into the tensor.
+    rad2deg_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(rad2deg_, input):
         return call(rad2deg_, input)
     try:
@@ -1083,7 +1196,10 @@ def rad2deg_(input):
 
 
 def tanh(input, *, out=None):
-    """tanh(Tensor self) -> Tensor"""
+    """The hyperbolic tangent of each element.
+
+    tanh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(tanh, input, out):
         return call(tanh, input, out=out)
     try:
@@ -1109,7 +1225,9 @@ def tanh(input, *, out=None):
 
 
 def tanh_(input):
-    """tanh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`tanh` in place: the result is written into the tensor.
+    tanh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(tanh_, input):
         return call(tanh_, input)
     try:
@@ -1179,7 +1297,10 @@ def tanh_backward(grad_output, output, *, out=None):
 
 
 def floor(input, *, out=None):
-    """floor(Tensor self) -> Tensor"""
+    """The largest integer that is not above each element, in the dtype of `input`.
+
+    floor(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(floor, input, out):
         return call(floor, input, out=out)
     try:
@@ -1202,7 +1323,9 @@ def floor(input, *, out=None):
 
 
 def floor_(input):
-    """floor_(Tensor(a!) self) -> Tensor(a!)"""
+    """`floor` in place: the result is written into the tensor.
+    floor_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(floor_, input):
         return call(floor_, input)
     try:
@@ -1221,7 +1344,10 @@ def floor_(input):
 
 
 def ceil(input, *, out=None):
-    """ceil(Tensor self) -> Tensor"""
+    """The smallest integer that is not below each element, in the dtype of `input`.
+
+    ceil(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(ceil, input, out):
         return call(ceil, input, out=out)
     try:
@@ -1244,7 +1370,9 @@ def ceil(input, *, out=None):
 
 
 def ceil_(input):
-    """ceil_(Tensor(a!) self) -> Tensor(a!)"""
+    """`ceil` in place: the result is written into the tensor.
+    ceil_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(ceil_, input):
         return call(ceil_, input)
     try:
@@ -1330,7 +1458,9 @@ def round_decimals(input, *, decimals, out=None):
 
 
 def round(input, *, out=None, decimals=...):
-    """round(input, *, out=None)
+    """Each element rounded to the nearest integer, halves to the even one; with `decimals`, to so many places.
+
+    round(input, *, out=None)
     round(input, *, decimals, out=None)
     """
     if decimals is not ...:
@@ -1360,7 +1490,8 @@ def round__decimals(input, *, decimals):
 
 
 def round_(input, *, decimals=...):
-    """round_(input)
+    """`round` in place: the result is written into the tensor.
+    round_(input)
     round_(input, *, decimals)
     """
     if decimals is not ...:
@@ -1369,7 +1500,10 @@ def round_(input, *, decimals=...):
 
 
 def trunc(input, *, out=None):
-    """trunc(Tensor self) -> Tensor"""
+    """Each element without its fraction, in the dtype of `input`.
+
+    trunc(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(trunc, input, out):
         return call(trunc, input, out=out)
     try:
@@ -1392,7 +1526,9 @@ def trunc(input, *, out=None):
 
 
 def trunc_(input):
-    """trunc_(Tensor(a!) self) -> Tensor(a!)"""
+    """`trunc` in place: the result is written into the tensor.
+    trunc_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(trunc_, input):
         return call(trunc_, input)
     try:
@@ -1411,7 +1547,10 @@ def trunc_(input):
 
 
 def frac(input, *, out=None):
-    """frac(Tensor self) -> Tensor"""
+    """The fraction of each element, with its sign: `input - trunc(input)`.
+
+    frac(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(frac, input, out):
         return call(frac, input, out=out)
     try:
@@ -1434,7 +1573,9 @@ def frac(input, *, out=None):
 
 
 def frac_(input):
-    """frac_(Tensor(a!) self) -> Tensor(a!)"""
+    """`frac` in place: the result is written into the tensor.
+    frac_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(frac_, input):
         return call(frac_, input)
     try:
@@ -1453,7 +1594,10 @@ def frac_(input):
 
 
 def atan2(input, other, *, out=None):
-    """atan2(Tensor self, Tensor other) -> Tensor"""
+    """The angle in radians of the point (`other`, `input`), in [-pi, pi]: the quadrant follows from both signs.
+
+    atan2(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(atan2, input, other, out):
         return call(atan2, input, other, out=out)
     try:
@@ -1498,7 +1642,9 @@ def atan2(input, other, *, out=None):
 
 
 def atan2_(input, other):
-    """atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`atan2` in place: the result is written into the tensor.
+    atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(atan2_, input, other):
         return call(atan2_, input, other)
     try:
@@ -1521,7 +1667,10 @@ def atan2_(input, other):
 
 
 def hypot(input, other, *, out=None):
-    """hypot(Tensor self, Tensor other) -> Tensor"""
+    """Element by element, `sqrt(input ** 2 + other ** 2)`, without overflow on the way.
+
+    hypot(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(hypot, input, other, out):
         return call(hypot, input, other, out=out)
     try:
@@ -1551,7 +1700,9 @@ def hypot(input, other, *, out=None):
 
 
 def hypot_(input, other):
-    """hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`hypot` in place: the result is written into the tensor.
+    hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(hypot_, input, other):
         return call(hypot_, input, other)
     try:
@@ -1667,7 +1818,10 @@ def copysign_Scalar(input, other, *, out=None):
 
 
 def copysign(input, other, *, out=None):
-    """copysign(input, other, *, out=None)"""
+    """The magnitude of `input` with the sign of `other`, element by element.
+
+    copysign(input, other, *, out=None)
+    """
     if isinstance(other, Tensor):
         return copysign_Tensor(input, other, out=out)
     if as_operand(other) is not None:
@@ -1701,7 +1855,9 @@ def copysign__Scalar(input, other):
 
 
 def copysign_(input, other):
-    """copysign_(input, other)"""
+    """`copysign` in place: the result is written into the tensor.
+    copysign_(input, other)
+    """
     if isinstance(other, Tensor):
         return copysign__Tensor(input, other)
     if as_operand(other) is not None:
@@ -1710,7 +1866,10 @@ def copysign_(input, other):
 
 
 def nextafter(input, other, *, out=None):
-    """nextafter(Tensor self, Tensor other) -> Tensor"""
+    """The next number of the dtype after `input` in the direction of `other`.
+
+    nextafter(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(nextafter, input, other, out):
         return call(nextafter, input, other, out=out)
     try:
@@ -1755,7 +1914,9 @@ def nextafter(input, other, *, out=None):
 
 
 def nextafter_(input, other):
-    """nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`nextafter` in place: the result is written into the tensor.
+    nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(nextafter_, input, other):
         return call(nextafter_, input, other)
     try:
@@ -1778,7 +1939,10 @@ def nextafter_(input, other):
 
 
 def logaddexp(input, other, *, out=None):
-    """logaddexp(Tensor self, Tensor other) -> Tensor"""
+    """Element by element, `log(exp(input) + exp(other))`, without overflow on the way.
+
+    logaddexp(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(logaddexp, input, other, out):
         return call(logaddexp, input, other, out=out)
     try:
@@ -1823,7 +1987,10 @@ def logaddexp(input, other, *, out=None):
 
 
 def logaddexp2(input, other, *, out=None):
-    """logaddexp2(Tensor self, Tensor other) -> Tensor"""
+    """Element by element, `log2(2 ** input + 2 ** other)`, without overflow on the way.
+
+    logaddexp2(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(logaddexp2, input, other, out):
         return call(logaddexp2, input, other, out=out)
     try:
@@ -1868,7 +2035,10 @@ def logaddexp2(input, other, *, out=None):
 
 
 def heaviside(input, values, *, out=None):
-    """heaviside(Tensor self, Tensor values) -> Tensor"""
+    """The step function: 0 where `input` is negative, 1 where it is positive, and `values` where it is 0.
+
+    heaviside(Tensor self, Tensor values) -> Tensor
+    """
     if state.active_modes and intercepts(heaviside, input, values, out):
         return call(heaviside, input, values, out=out)
     try:
@@ -1916,7 +2086,9 @@ def heaviside(input, values, *, out=None):
 
 
 def heaviside_(input, values):
-    """heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)"""
+    """`heaviside` in place: the result is written into the tensor.
+    heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(heaviside_, input, values):
         return call(heaviside_, input, values)
     try:
@@ -1939,7 +2111,10 @@ def heaviside_(input, values):
 
 
 def ldexp(input, other, *, out=None):
-    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+    """Element by element, `input * 2 ** other`.
+
+    ldexp.Tensor(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(ldexp, input, other, out):
         return call(ldexp, input, other, out=out)
     try:
@@ -1969,7 +2144,9 @@ def ldexp(input, other, *, out=None):
 
 
 def ldexp_(input, other):
-    """ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`ldexp` in place: the result is written into the tensor.
+    ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(ldexp_, input, other):
         return call(ldexp_, input, other)
     try:
@@ -1996,7 +2173,11 @@ def ldexp_(input, other):
 
 
 def frexp(input, *, out=None):
-    """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+    """Each element as `mantissa * 2 ** exponent`: a mantissa in (-1, 1) of at least 0.5 in magnitude, and an int32
+    exponent.
+
+    frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)
+    """
     if state.active_modes and intercepts(frexp, input, out):
         return call(frexp, input, out=out)
     try:
@@ -2027,7 +2208,10 @@ def frexp(input, *, out=None):
 
 
 def logit(input, eps=None, *, out=None):
-    """logit(Tensor self, float? eps=None) -> Tensor"""
+    """Element by element, `log(input / (1 - input))`. With `eps`, `input` is first clamped to [eps, 1 - eps].
+
+    logit(Tensor self, float? eps=None) -> Tensor
+    """
     if state.active_modes and intercepts(logit, input, out):
         return call(logit, input, eps, out=out)
     try:
@@ -2052,7 +2236,9 @@ def logit(input, eps=None, *, out=None):
 
 
 def logit_(input, eps=None):
-    """logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)"""
+    """`logit` in place: the result is written into the tensor.
+    logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(logit_, input):
         return call(logit_, input, eps)
     try:
@@ -2074,7 +2260,10 @@ def logit_(input, eps=None):
 
 
 def fix(input, *, out=None):
-    """fix(Tensor self) -> Tensor"""
+    """Another name of `trunc`.
+
+    fix(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(fix, input, out):
         return call(fix, input, out=out)
     if not isinstance(input, Tensor):
@@ -2089,7 +2278,9 @@ def fix(input, *, out=None):
 
 
 def fix_(input):
-    """fix_(Tensor(a!) self) -> Tensor(a!)"""
+    """`fix` in place: the result is written into the tensor.
+    fix_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(fix_, input):
         return call(fix_, input)
     if not isinstance(input, Tensor):
@@ -2098,7 +2289,10 @@ def fix_(input):
 
 
 def arctan2(input, other, *, out=None):
-    """arctan2(Tensor self, Tensor other) -> Tensor"""
+    """Another name of `atan2`.
+
+    arctan2(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(arctan2, input, other, out):
         return call(arctan2, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -2113,7 +2307,9 @@ def arctan2(input, other, *, out=None):
 
 
 def arctan2_(input, other):
-    """arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`arctan2` in place: the result is written into the tensor.
+    arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(arctan2_, input, other):
         return call(arctan2_, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -2122,7 +2318,10 @@ def arctan2_(input, other):
 
 
 def arcsin(input, *, out=None):
-    """arcsin(Tensor self) -> Tensor"""
+    """Another name of `asin`.
+
+    arcsin(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(arcsin, input, out):
         return call(arcsin, input, out=out)
     if not isinstance(input, Tensor):
@@ -2137,7 +2336,9 @@ def arcsin(input, *, out=None):
 
 
 def arcsin_(input):
-    """arcsin_(Tensor(a!) self) -> Tensor(a!)"""
+    """`arcsin` in place: the result is written into the tensor.
+    arcsin_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(arcsin_, input):
         return call(arcsin_, input)
     if not isinstance(input, Tensor):
@@ -2146,7 +2347,10 @@ def arcsin_(input):
 
 
 def arccos(input, *, out=None):
-    """arccos(Tensor self) -> Tensor"""
+    """Another name of `acos`.
+
+    arccos(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(arccos, input, out):
         return call(arccos, input, out=out)
     if not isinstance(input, Tensor):
@@ -2161,7 +2365,9 @@ def arccos(input, *, out=None):
 
 
 def arccos_(input):
-    """arccos_(Tensor(a!) self) -> Tensor(a!)"""
+    """`arccos` in place: the result is written into the tensor.
+    arccos_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(arccos_, input):
         return call(arccos_, input)
     if not isinstance(input, Tensor):
@@ -2170,7 +2376,10 @@ def arccos_(input):
 
 
 def arctan(input, *, out=None):
-    """arctan(Tensor self) -> Tensor"""
+    """Another name of `atan`.
+
+    arctan(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(arctan, input, out):
         return call(arctan, input, out=out)
     if not isinstance(input, Tensor):
@@ -2185,7 +2394,9 @@ def arctan(input, *, out=None):
 
 
 def arctan_(input):
-    """arctan_(Tensor(a!) self) -> Tensor(a!)"""
+    """`arctan` in place: the result is written into the tensor.
+    arctan_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(arctan_, input):
         return call(arctan_, input)
     if not isinstance(input, Tensor):
@@ -2194,7 +2405,10 @@ def arctan_(input):
 
 
 def arcsinh(input, *, out=None):
-    """arcsinh(Tensor self) -> Tensor"""
+    """Another name of `asinh`.
+
+    arcsinh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(arcsinh, input, out):
         return call(arcsinh, input, out=out)
     if not isinstance(input, Tensor):
@@ -2209,7 +2423,9 @@ def arcsinh(input, *, out=None):
 
 
 def arcsinh_(input):
-    """arcsinh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`arcsinh` in place: the result is written into the tensor.
+    arcsinh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(arcsinh_, input):
         return call(arcsinh_, input)
     if not isinstance(input, Tensor):
@@ -2218,7 +2434,10 @@ def arcsinh_(input):
 
 
 def arccosh(input, *, out=None):
-    """arccosh(Tensor self) -> Tensor"""
+    """Another name of `acosh`.
+
+    arccosh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(arccosh, input, out):
         return call(arccosh, input, out=out)
     if not isinstance(input, Tensor):
@@ -2233,7 +2452,9 @@ def arccosh(input, *, out=None):
 
 
 def arccosh_(input):
-    """arccosh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`arccosh` in place: the result is written into the tensor.
+    arccosh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(arccosh_, input):
         return call(arccosh_, input)
     if not isinstance(input, Tensor):
@@ -2242,7 +2463,10 @@ def arccosh_(input):
 
 
 def arctanh(input, *, out=None):
-    """arctanh(Tensor self) -> Tensor"""
+    """Another name of `atanh`.
+
+    arctanh(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(arctanh, input, out):
         return call(arctanh, input, out=out)
     if not isinstance(input, Tensor):
@@ -2257,7 +2481,9 @@ def arctanh(input, *, out=None):
 
 
 def arctanh_(input):
-    """arctanh_(Tensor(a!) self) -> Tensor(a!)"""
+    """`arctanh` in place: the result is written into the tensor.
+    arctanh_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(arctanh_, input):
         return call(arctanh_, input)
     if not isinstance(input, Tensor):
@@ -2266,7 +2492,11 @@ def arctanh_(input):
 
 
 def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
-    """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
+    """Replaces nan by `nan` (0), and infinities by `posinf` and `neginf` (the largest and the smallest number of
+    the dtype).
+
+    nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
+    """
     if state.active_modes and intercepts(nan_to_num, input, out):
         return call(nan_to_num, input, nan, posinf, neginf, out=out)
     try:
@@ -2296,7 +2526,9 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
 
 
 def nan_to_num_(input, nan=None, posinf=None, neginf=None):
-    """nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)"""
+    """`nan_to_num` in place: the result is written into the tensor.
+    nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(nan_to_num_, input):
         return call(nan_to_num_, input, nan, posinf, neginf)
     try:

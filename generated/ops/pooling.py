@@ -50,7 +50,10 @@ _max_unpool3d_kernels = kernel_table("max_unpool3d")
 
 
 def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), ceil_mode=False):
-    """max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor"""
+    """The largest element of each window over the last two dims.
+
+    max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor
+    """
     if state.active_modes and intercepts(max_pool2d, input):
         return call(max_pool2d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
@@ -216,7 +219,10 @@ def avg_pool2d(
     *,
     out=None,
 ):
-    """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
+    """The mean of each window over the last two dims.
+
+    avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor
+    """
     if state.active_modes and intercepts(avg_pool2d, input, out):
         return call_with(avg_pool2d, locals())
     try:
@@ -400,7 +406,10 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
 
 
 def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
-    """max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor"""
+    """The largest element of each window over the last three dims.
+
+    max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor
+    """
     if state.active_modes and intercepts(max_pool3d, input):
         return call(max_pool3d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
@@ -538,7 +547,10 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
 
 
 def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
-    """max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor"""
+    """The largest element of each window along the last dim.
+
+    max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor
+    """
     if state.active_modes and intercepts(max_pool1d, input):
         return call(max_pool1d, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
@@ -570,7 +582,10 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
-    """max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
+    """The largest element of each window along the last dim, and its index: a pair.
+
+    max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)
+    """
     if state.active_modes and intercepts(max_pool1d_with_indices, input):
         return call(max_pool1d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
     try:
@@ -602,7 +617,10 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
 
 
 def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True):
-    """avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor"""
+    """The mean of each window along the last dim.
+
+    avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor
+    """
     if state.active_modes and intercepts(avg_pool1d, input):
         return call(avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     try:
@@ -642,7 +660,10 @@ def avg_pool3d(
     *,
     out=None,
 ):
-    """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
+    """The mean of each window over the last three dims.
+
+    avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor
+    """
     if state.active_modes and intercepts(avg_pool3d, input, out):
         return call_with(avg_pool3d, locals())
     try:
@@ -746,7 +767,10 @@ def avg_pool3d_backward(
 
 
 def adaptive_avg_pool1d(input, output_size):
-    """adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"""
+    """Means of windows whose number along the last dim is `output_size`.
+
+    adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor
+    """
     if state.active_modes and intercepts(adaptive_avg_pool1d, input):
         return call(adaptive_avg_pool1d, input, output_size)
     try:
@@ -826,7 +850,10 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
 
 
 def adaptive_max_pool1d(input, output_size):
-    """adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"""
+    """The largest elements of `output_size` windows along the last dim, and their indices: a pair.
+
+    adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)
+    """
     if state.active_modes and intercepts(adaptive_max_pool1d, input):
         return call(adaptive_max_pool1d, input, output_size)
     try:

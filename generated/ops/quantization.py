@@ -67,7 +67,11 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
 
 
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
-    """fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max)"""
+    """Rounds to the numbers that an integer from `quant_min` to `quant_max` stands for, by one scale and zero
+    point.
+
+    fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max)
+    """
     if isinstance(scale, Tensor) and isinstance(zero_point, Tensor):
         return fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max)
     if as_operand(scale) is not None and is_int(zero_point):
@@ -80,7 +84,11 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
 
 
 def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
-    """fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor"""
+    """Rounds to the numbers that an integer from `quant_min` to `quant_max` stands for, by a scale and zero point
+    for each channel.
+
+    fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> Tensor
+    """
     if state.active_modes and intercepts(fake_quantize_per_channel_affine, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max)
     try:

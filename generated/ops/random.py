@@ -63,7 +63,10 @@ __dirichlet_grad_kernels = kernel_table("_dirichlet_grad")
 
 
 def uniform_(input, from_=0.0, to=1.0, *, generator=None):
-    """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
+    """Fills the tensor with numbers that are uniform in [from, to).
+
+    uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(uniform_, input):
         return call(uniform_, input, from_, to, generator=generator)
     try:
@@ -100,7 +103,10 @@ def uniform_default(input, from_=0.0, to=1.0, *, generator=None):
 
 
 def normal_(input, mean=0.0, std=1.0, *, generator=None):
-    """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
+    """Fills the tensor with numbers of the normal distribution with `mean` and `std`.
+
+    normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(normal_, input):
         return call(normal_, input, mean, std, generator=generator)
     try:
@@ -167,7 +173,9 @@ def bernoulli__Tensor(input, p, *, generator=None):
 
 
 def bernoulli_(input, p=0.5, *, generator=None):
-    """bernoulli_(input, p, *, generator=None)
+    """Fills the tensor with 1 with probability `p`, a number or a tensor, and 0 elsewhere.
+
+    bernoulli_(input, p, *, generator=None)
     bernoulli_(input, p=0.5, *, generator=None)
     """
     if isinstance(p, Tensor):
@@ -242,7 +250,9 @@ def bernoulli_p(input, p, *, generator=None):
 
 
 def bernoulli(input, p=..., *, generator=None, out=None):
-    """bernoulli(input, *, generator=None, out=None)
+    """A tensor that is 1 with the probability in `input`, or `p`, and 0 elsewhere.
+
+    bernoulli(input, *, generator=None, out=None)
     bernoulli(input, p, *, generator=None)
     """
     if p is not ... and out is None:
@@ -341,7 +351,9 @@ def random__from(input, from_, to, *, generator=None):
 
 
 def random_(*args, **kwargs):
-    """random_(input, *, generator=None)
+    """Fills the tensor with integers that are uniform in [from, to), or in the range of the dtype.
+
+    random_(input, *, generator=None)
     random_(input, to, *, generator=None)
     random_(input, from_, to, *, generator=None)
     """
@@ -369,7 +381,10 @@ def random_from(input, from_, to, *, generator=None):
 
 
 def exponential_(input, lambd=1.0, *, generator=None):
-    """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
+    """Fills the tensor with numbers of the exponential distribution with rate `lambd`.
+
+    exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(exponential_, input):
         return call(exponential_, input, lambd, generator=generator)
     try:
@@ -404,7 +419,10 @@ def exponential_default(input, lambd=1.0, *, generator=None):
 
 
 def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
-    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
+    """Fills the tensor with numbers of the Cauchy distribution with `median` and `sigma`.
+
+    cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(cauchy_, input):
         return call(cauchy_, input, median, sigma, generator=generator)
     try:
@@ -441,7 +459,10 @@ def cauchy_default(input, median=0.0, sigma=1.0, *, generator=None):
 
 
 def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
-    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
+    """Fills the tensor with `exp` of numbers of the normal distribution with `mean` and `std`.
+
+    log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(log_normal_, input):
         return call(log_normal_, input, mean, std, generator=generator)
     try:
@@ -478,7 +499,10 @@ def log_normal_default(input, mean=1.0, std=2.0, *, generator=None):
 
 
 def geometric_(input, p, *, generator=None):
-    """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
+    """Fills the tensor with numbers of trials up to the first success, which has probability `p`.
+
+    geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(geometric_, input):
         return call(geometric_, input, p, generator=generator)
     try:
@@ -513,7 +537,10 @@ def geometric_default(input, p, *, generator=None):
 
 
 def poisson(input, generator=None):
-    """poisson(Tensor self, Generator? generator=None) -> Tensor"""
+    """Random counts of the Poisson distributions whose rates are the elements of `input`.
+
+    poisson(Tensor self, Generator? generator=None) -> Tensor
+    """
     if state.active_modes and intercepts(poisson, input):
         return call(poisson, input, generator)
     try:
@@ -531,7 +558,10 @@ def poisson(input, generator=None):
 
 
 def binomial(count, prob, generator=None):
-    """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor"""
+    """Random numbers of successes in `count` trials, each with probability `prob`.
+
+    binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor
+    """
     if state.active_modes and intercepts(binomial, count, prob):
         return call(binomial, count, prob, generator)
     try:
@@ -650,7 +680,10 @@ def rand(
     out=None,
     requires_grad=False,
 ):
-    """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of numbers that are uniform in [0, 1).
+
+    rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(rand):
         return call_with(rand, locals())
     if generator is not None:
@@ -768,7 +801,10 @@ def randn(
     out=None,
     requires_grad=False,
 ):
-    """randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A tensor of numbers of the standard normal distribution.
+
+    randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(randn):
         return call_with(randn, locals())
     if generator is not None:
@@ -1057,7 +1093,9 @@ def randint(
     out=None,
     requires_grad=False,
 ):
-    """randint(high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
+    """A tensor of integers that are uniform in [low, high); int64 unless `dtype` is given.
+
+    randint(high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     randint(low, high, size, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """
     if low is ... or high is ... or size is ...:
@@ -1174,7 +1212,10 @@ def randint_low_generator_out(low, high, size, *, generator, out):
 def randperm(
     n, *, generator=None, dtype=int64, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
 ):
-    """randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
+    """A random permutation of the integers from 0 to `n - 1`.
+
+    randperm(SymInt n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+    """
     if state.active_modes and intercepts(randperm):
         return call_with(randperm, locals())
     if generator is not None:
@@ -1326,7 +1367,9 @@ def rand_like(
     requires_grad=False,
     generator=...,
 ):
-    """rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
+    """Numbers that are uniform in [0, 1), in the shape of `input`.
+
+    rand_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     rand_like(input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     """
     if generator is not ...:
@@ -1411,7 +1454,9 @@ def randn_like(
     requires_grad=False,
     generator=...,
 ):
-    """randn_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
+    """Numbers of the standard normal distribution, in the shape of `input`.
+
+    randn_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randn_like(input, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     """
     if generator is not ...:
@@ -1645,7 +1690,9 @@ def randint_like_low_generator_dtype(
 
 
 def randint_like(*args, **kwargs):
-    """randint_like(input, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
+    """Integers that are uniform in [low, high), in the shape and dtype of `input`.
+
+    randint_like(input, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randint_like(input, high, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randint_like(input, low, high, *, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
     randint_like(input, low, high, *, generator, dtype=None, layout=None, device=None, pin_memory=False, memory_format=None, requires_grad=False)
@@ -1680,7 +1727,10 @@ def randint_like(*args, **kwargs):
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
-    """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"""
+    """Indices that are drawn with the weights in each row of `input`, which need not sum to 1.
+
+    multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
+    """
     if state.active_modes and intercepts(multinomial, input, out):
         return call(multinomial, input, num_samples, replacement, generator=generator, out=out)
     try:
@@ -1860,7 +1910,10 @@ def normal(
     pin_memory=False,
     requires_grad=False,
 ):
-    """normal(mean, std, *, generator=None, out=None)
+    """Numbers of normal distributions, whose means and standard deviations are tensors or numbers; with numbers
+    only, `size` is the shape.
+
+    normal(mean, std, *, generator=None, out=None)
     normal(mean, std=1.0, *, generator=None, out=None)
     normal(mean, std, size, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
     """

@@ -91,7 +91,9 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
 
 
 def lstm(*args, **kwargs):
-    """lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """All layers and steps of a long short-term memory network: the outputs, and the last hidden and cell states.
+
+    lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((lstm_data, lstm_input), args, kwargs)
@@ -151,7 +153,9 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
 
 
 def gru(*args, **kwargs):
-    """gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """All layers and steps of a network of gated recurrent units: the outputs, and the last hidden states.
+
+    gru(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((gru_data, gru_input), args, kwargs)
@@ -211,7 +215,9 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
 
 
 def rnn_tanh(*args, **kwargs):
-    """rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """All layers and steps of an Elman network with tanh: the outputs, and the last hidden states.
+
+    rnn_tanh(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((rnn_tanh_data, rnn_tanh_input), args, kwargs)
@@ -271,7 +277,9 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
 
 
 def rnn_relu(*args, **kwargs):
-    """rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    """All layers and steps of an Elman network with relu: the outputs, and the last hidden states.
+
+    rnn_relu(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
     rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
     """
     overload = overload_for((rnn_relu_data, rnn_relu_input), args, kwargs)
@@ -482,7 +490,10 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
 
 
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"""
+    """One step of a long short-term memory cell: the hidden and the cell state.
+
+    lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)
+    """
     if state.active_modes and intercepts(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     try:
@@ -502,7 +513,10 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+    """One step of a gated recurrent unit: the hidden state.
+
+    gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor
+    """
     if state.active_modes and intercepts(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(gru_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if not (
@@ -518,7 +532,10 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+    """One step of an Elman cell, `tanh(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)`.
+
+    rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor
+    """
     if state.active_modes and intercepts(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(rnn_tanh_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if not (
@@ -534,7 +551,10 @@ def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 
 def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"""
+    """One step of an Elman cell, `relu(input @ w_ih.T + b_ih + hx @ w_hh.T + b_hh)`.
+
+    rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor
+    """
     if state.active_modes and intercepts(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh):
         return call(rnn_relu_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     if not (

@@ -170,7 +170,10 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
 
 
 def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
-    """sum(input, *, dtype=None)
+    """The sum of all elements, or along `dim` (one or several). Integers and bool are summed in int64, unless
+    `dtype` is given. The dims go, or have size 1 with `keepdim`.
+
+    sum(input, *, dtype=None)
     sum(input, dim, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -242,7 +245,10 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
 
 
 def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
-    """mean(input, *, dtype=None, out=None)
+    """The mean of all elements, or along `dim` (one or several). Integers are an error unless a floating-point
+    `dtype` is given. The dims go, or have size 1 with `keepdim`.
+
+    mean(input, *, dtype=None, out=None)
     mean(input, dim, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -311,7 +317,10 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
 
 
 def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
-    """prod(input, *, dtype=None)
+    """The product of all elements, or along `dim`. Integers and bool are multiplied in int64, unless `dtype` is
+    given.
+
+    prod(input, *, dtype=None)
     prod(input, dim, keepdim=False, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -326,7 +335,10 @@ def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdi
 
 
 def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
-    """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
+    """The largest elements along `dim` (one, several, or all); the gradient is shared among equal ones.
+
+    amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -366,7 +378,10 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
 
 
 def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
-    """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
+    """The smallest elements along `dim` (one, several, or all); the gradient is shared among equal ones.
+
+    amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -483,7 +498,10 @@ def max_other(input, other, *, out=None):
 
 
 def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
-    """max(input, other, *, out=None)
+    """The largest element of all; with `dim`, a pair (values, indices) along it; with `other`, the larger of two
+    elements, as `maximum`. What is nan counts as the largest.
+
+    max(input, other, *, out=None)
     max(input, *, out=None)
     max(input, dim, keepdim=False, *, out=None)
     """
@@ -585,7 +603,10 @@ def min_other(input, other, *, out=None):
 
 
 def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
-    """min(input, other, *, out=None)
+    """The smallest element of all; with `dim`, a pair (values, indices) along it; with `other`, the smaller of two
+    elements, as `minimum`. What is nan counts as the smallest.
+
+    min(input, other, *, out=None)
     min(input, *, out=None)
     min(input, dim, keepdim=False, *, out=None)
     """
@@ -610,7 +631,10 @@ def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
 
 
 def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=None):
-    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
+    """The smallest and the largest elements, of all or along `dim`: a pair (min, max).
+
+    aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -710,7 +734,10 @@ def median_dim(input, dim, keepdim=False, *, out=None):
 
 
 def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """median(input)
+    """The median of all elements, or a pair (values, indices) along `dim`: the lower of two in the middle. It is
+    nan if an element is.
+
+    median(input)
     median(input, dim, keepdim=False, *, out=None)
     """
     if axis is not None:
@@ -784,7 +811,9 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
 
 
 def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """nanmedian(input)
+    """As `median`, but of those elements that are not nan.
+
+    nanmedian(input)
     nanmedian(input, dim, keepdim=False, *, out=None)
     """
     if axis is not None:
@@ -799,7 +828,10 @@ def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None
 
 
 def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
-    """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    """The most frequent value along `dim`, and the index of one of its places: a pair (values, indices).
+
+    mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -840,7 +872,10 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
 
 
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
-    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    """The `k`-th smallest element along `dim`, counted from 1, and its index: a pair (values, indices).
+
+    kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -882,7 +917,11 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
 
 
 def histc(input, bins=100, min=0, max=0, *, out=None):
-    """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
+    """How many elements are in each of `bins` equal intervals from `min` to `max` (those of the data if both are
+    0).
+
+    histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor
+    """
     if state.active_modes and intercepts(histc, input, out):
         return call(histc, input, bins, min, max, out=out)
     try:
@@ -988,7 +1027,10 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
 
 
 def histogram(input, bins=100, *, weight=None, density=False, out=None, range=None):
-    """histogram(input, bins, *, weight=None, density=False, out=None)
+    """The histogram of all elements and the edges of its bins: a pair (hist, bin_edges). `bins` is their number or
+    the edges; `density` makes the integral 1.
+
+    histogram(input, bins, *, weight=None, density=False, out=None)
     histogram(input, bins=100, *, range=None, weight=None, density=False, out=None)
     """
     if isinstance(bins, Tensor) and range is None:
@@ -1107,7 +1149,11 @@ def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=F
 
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
-    """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
+    """Reduces neighbouring rows of `data` by 'sum', 'mean', 'max', 'min' or 'prod': segments by their `lengths` or
+    `offsets`.
+
+    segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor
+    """
     if state.active_modes and intercepts(segment_reduce, data, lengths, indices, offsets):
         return call_with(segment_reduce, locals())
     try:
@@ -1181,7 +1227,11 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
 
 
 def bincount(input, weights=None, minlength=0):
-    """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
+    """How often each integer occurs in a vector of integers that are not negative, or the sum of `weights` there;
+    at least `minlength` elements.
+
+    bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor
+    """
     if state.active_modes and intercepts(bincount, input, weights):
         return call(bincount, input, weights, minlength)
     try:
@@ -1260,7 +1310,11 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
 
 
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
-    """searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)"""
+    """The indices at which values would go into `sorted_sequence`, sorted along its last dim: before equal ones, or
+    behind them with `right`.
+
+    searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)
+    """
     if isinstance(input, Tensor):
         return searchsorted_Tensor(
             sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
@@ -1319,7 +1373,10 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
-    """bucketize(input, boundaries, *, out_int32=False, right=False, out=None)"""
+    """The index of the interval between `boundaries`, a sorted vector, that each element is in.
+
+    bucketize(input, boundaries, *, out_int32=False, right=False, out=None)
+    """
     if isinstance(input, Tensor):
         return bucketize_Tensor(input, boundaries, out_int32=out_int32, right=right, out=out)
     if as_operand(input) is not None:
@@ -1328,7 +1385,10 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
 
 
 def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
-    """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
+    """The index of the largest element along `dim`; without a dim, the index in the flattened tensor.
+
+    argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -1350,7 +1410,10 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
 
 
 def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None):
-    """argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
+    """The index of the smallest element along `dim`; without a dim, the index in the flattened tensor.
+
+    argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -1425,7 +1488,9 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
 
 
 def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """any(input, *, out=None)
+    """Whether any element is nonzero, of all or along `dim`: bool (uint8 for uint8).
+
+    any(input, *, out=None)
     any(input, dim, keepdim=False, *, out=None)
     any(input, dim=None, keepdim=False, *, out=None)
     """
@@ -1496,7 +1561,9 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
 
 
 def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
-    """all(input, *, out=None)
+    """Whether all elements are nonzero, of all or along `dim`: bool (uint8 for uint8).
+
+    all(input, *, out=None)
     all(input, dim, keepdim=False, *, out=None)
     all(input, dim=None, keepdim=False, *, out=None)
     """
@@ -1583,7 +1650,10 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
 
 
 def var(*args, **kwargs):
-    """var(input, unbiased=True)
+    """The variance of all elements, or along `dim`: squared deviations from the mean, divided by their number minus
+    `correction` (1).
+
+    var(input, unbiased=True)
     var(input, dim, unbiased=True, keepdim=False, *, out=None)
     var(input, dim=None, *, correction=None, keepdim=False, out=None)
     """
@@ -1670,7 +1740,9 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
 
 
 def std(*args, **kwargs):
-    """std(input, unbiased=True)
+    """The standard deviation of all elements, or along `dim`: the square root of `var`.
+
+    std(input, unbiased=True)
     std(input, dim, unbiased=True, keepdim=False, *, out=None)
     std(input, dim=None, *, correction=None, keepdim=False, out=None)
     """
@@ -1685,7 +1757,9 @@ def std(*args, **kwargs):
 
 
 def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
-    """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
+    """The logarithm of the sum of `exp(input)` along `dim`, without overflow on the way.
+
+    logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor
     logsumexp(input, dim, keepdim=False, *, out=None)
     """
     if axis is not None:
@@ -1724,7 +1798,9 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
 
 
 def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
-    """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+    """The sums of the elements up to each along `dim`, in the shape of `input`.
+
+    cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
     cumsum(input, dim, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -1753,7 +1829,8 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
 
 
 def cumsum_(input, dim=..., *, dtype=None, axis=None):
-    """cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
+    """`cumsum` in place: the result is written into the tensor.
+    cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
     cumsum_(input, dim, *, dtype=None)
     """
     if axis is not None:
@@ -1779,7 +1856,9 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
 
 
 def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
-    """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+    """The products of the elements up to each along `dim`, in the shape of `input`.
+
+    cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
     cumprod(input, dim, *, dtype=None, out=None)
     """
     if axis is not None:
@@ -1812,7 +1891,8 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
 
 
 def cumprod_(input, dim=..., *, dtype=None, axis=None):
-    """cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
+    """`cumprod` in place: the result is written into the tensor.
+    cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)
     cumprod_(input, dim, *, dtype=None)
     """
     if axis is not None:
@@ -1843,7 +1923,9 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
 
 
 def cummax(input, dim=..., *, out=None, axis=None):
-    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
+    """The largest element up to each along `dim`, and its index: a pair (values, indices).
+
+    cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)
     cummax(input, dim, *, out=None)
     """
     if axis is not None:
@@ -1882,7 +1964,9 @@ def cummax(input, dim=..., *, out=None, axis=None):
 
 
 def cummin(input, dim=..., *, out=None, axis=None):
-    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
+    """The smallest element up to each along `dim`, and its index: a pair (values, indices).
+
+    cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)
     cummin(input, dim, *, out=None)
     """
     if axis is not None:
@@ -1921,7 +2005,9 @@ def cummin(input, dim=..., *, out=None, axis=None):
 
 
 def logcumsumexp(input, dim=..., *, out=None, axis=None):
-    """logcumsumexp(Tensor self, int dim) -> Tensor
+    """The logarithm of the cumulative sums of `exp(input)` along `dim`, without overflow on the way.
+
+    logcumsumexp(Tensor self, int dim) -> Tensor
     logcumsumexp(input, dim, *, out=None)
     """
     if axis is not None:
@@ -2025,7 +2111,9 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
 
 
 def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
-    """softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
+    """`exp(input)` divided by its sum along `dim`: values that sum to 1. With `dtype`, `input` is converted first.
+
+    softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
     softmax(input, dim, dtype=None, *, out=None)
     """
     if axis is not None:
@@ -2146,7 +2234,9 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
 
 
 def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
-    """log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
+    """The logarithm of `softmax` along `dim`, more precise than in two steps.
+
+    log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor
     log_softmax(input, dim, dtype=None, *, out=None)
     """
     if axis is not None:
@@ -2241,7 +2331,10 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
 
 
 def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
-    """sort(input, dim=-1, descending=False, *, out=None)
+    """The elements sorted along `dim`, and their indices in `input`: a pair (values, indices). With `stable`, equal
+    ones keep their order.
+
+    sort(input, dim=-1, descending=False, *, out=None)
     sort(input, *, stable, dim=-1, descending=False, out=None)
     """
     if axis is not None:
@@ -2267,7 +2360,10 @@ def argsort_default(input, dim=-1, descending=False):
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
-    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
+    """The `k` largest (or smallest) elements along `dim`, and their indices: a pair (values, indices).
+
+    topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(topk, input, out):
@@ -2326,7 +2422,9 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
 
 
 def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None):
-    """argsort(input, dim=-1, descending=False)
+    """The indices that sort the tensor along `dim`.
+
+    argsort(input, dim=-1, descending=False)
     argsort(input, *, stable, dim=-1, descending=False, out=None)
     """
     if axis is not None:
@@ -2339,7 +2437,10 @@ def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None)
 
 
 def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
-    """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    """The vector norm of order `ord` along `dim`, or of the flattened tensor.
+
+    linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -2515,7 +2616,10 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
 
 
 def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
-    """norm(input, p, dim, keepdim=False, *, out=None)
+    """The norm of order `p` along `dim`, or of the flattened tensor; `linalg.vector_norm` and `linalg.matrix_norm`
+    are to be preferred.
+
+    norm(input, p, dim, keepdim=False, *, out=None)
     norm(input, p=2)
     norm(input, p, *, dtype)
     norm(input, p, dim, keepdim, *, dtype, out=None)
@@ -2538,7 +2642,10 @@ def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, ke
 
 
 def dist(input, other, p=2):
-    """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
+    """The norm of order `p` of `input - other`.
+
+    dist(Tensor self, Tensor other, Scalar p=2) -> Tensor
+    """
     if state.active_modes and intercepts(dist, input, other):
         return call(dist, input, other, p)
     try:
@@ -2565,7 +2672,10 @@ def dist(input, other, p=2):
 
 
 def renorm(input, p, dim, maxnorm, *, out=None):
-    """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
+    """Scales the parts of `input` along `dim` down to a norm of order `p` of at most `maxnorm`.
+
+    renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor
+    """
     if state.active_modes and intercepts(renorm, input, out):
         return call(renorm, input, p, dim, maxnorm, out=out)
     try:
@@ -2595,7 +2705,9 @@ def renorm(input, p, dim, maxnorm, *, out=None):
 
 
 def renorm_(input, p, dim, maxnorm):
-    """renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)"""
+    """`renorm` in place: the result is written into the tensor.
+    renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(renorm_, input):
         return call(renorm_, input, p, dim, maxnorm)
     try:
@@ -2652,7 +2764,11 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
-    """quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)"""
+    """The quantiles `q` in [0, 1] along `dim`, or of all elements; `interpolation` tells what is between two of
+    them. It is nan if an element is.
+
+    quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -2708,7 +2824,10 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
-    """nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)"""
+    """As `quantile`, but of those elements that are not nan.
+
+    nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -2721,7 +2840,11 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
-    """cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor"""
+    """The covariance matrix of variables in rows with observations in columns, with `fweights` (counts) and
+    `aweights`.
+
+    cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor
+    """
     if state.active_modes and intercepts(cov, input, fweights, aweights):
         return call(cov, input, correction=correction, fweights=fweights, aweights=aweights)
     try:
@@ -2739,7 +2862,10 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 
 
 def corrcoef(input):
-    """corrcoef(Tensor self) -> Tensor"""
+    """The matrix of correlation coefficients of variables in rows with observations in columns.
+
+    corrcoef(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(corrcoef, input):
         return call(corrcoef, input)
     if not isinstance(input, Tensor):
@@ -2777,7 +2903,9 @@ def count_nonzero_default(input, dim=None):
 
 
 def count_nonzero(input, dim=None, *more_dim, axis=None):
-    """count_nonzero(input, dim, *more_dim)
+    """How many elements are nonzero, in all or along `dim`: int64.
+
+    count_nonzero(input, dim, *more_dim)
     count_nonzero(input, dim=None)
     """
     if axis is not None:
@@ -2858,7 +2986,9 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
 
 
 def std_mean(*args, **kwargs):
-    """std_mean(input, unbiased=True)
+    """The standard deviation and the mean, of all elements or along `dim`: a pair.
+
+    std_mean(input, unbiased=True)
     std_mean(input, dim, unbiased=True, keepdim=False)
     std_mean(input, dim=None, *, correction=None, keepdim=False)
     """
@@ -2937,7 +3067,9 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
 
 
 def var_mean(*args, **kwargs):
-    """var_mean(input, unbiased=True)
+    """The variance and the mean, of all elements or along `dim`: a pair.
+
+    var_mean(input, unbiased=True)
     var_mean(input, dim, unbiased=True, keepdim=False)
     var_mean(input, dim=None, *, correction=None, keepdim=False)
     """
@@ -2952,7 +3084,10 @@ def var_mean(*args, **kwargs):
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
-    """nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    """The mean of those elements that are not nan, of all or along `dim`.
+
+    nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -2978,7 +3113,10 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
 
 
 def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=None, keepdims=None):
-    """hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor"""
+    """A hash of the bits of all elements, or along `dim`: uint64. `mode` 0 is their exclusive or.
+
+    hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -3007,7 +3145,10 @@ def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=None, ke
 
 
 def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
-    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    """The sum of those elements that are not nan, of all or along `dim`.
+
+    nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if keepdims is not None:
@@ -3043,7 +3184,10 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
 
 
 def msort(input, *, out=None):
-    """msort(Tensor self) -> Tensor"""
+    """The tensor sorted along its first dim.
+
+    msort(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(msort, input, out):
         return call(msort, input, out=out)
     if not isinstance(input, Tensor):
@@ -3058,7 +3202,11 @@ def msort(input, *, out=None):
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
-    """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
+    """The `n`-th differences of neighbours along `dim`, each one element shorter, with `prepend` and `append` put
+    to the ends first.
+
+    diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(diff, input, prepend, append, out):
@@ -3110,7 +3258,9 @@ def trapezoid_x(y, x, *, dim=-1):
 
 
 def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
-    """trapezoid(y, x, *, dim=-1)
+    """The integral of `y` along `dim` by the trapezoidal rule, over points `x` or in steps of `dx`.
+
+    trapezoid(y, x, *, dim=-1)
     trapezoid(y, *, dx=1, dim=-1)
     """
     if axis is not None:
@@ -3148,7 +3298,10 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
 
 
 def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
-    """cumulative_trapezoid(y, x, *, dim=-1)
+    """The integrals of `y` up to each point along `dim` by the trapezoidal rule, over points `x` or in steps of
+    `dx`.
+
+    cumulative_trapezoid(y, x, *, dim=-1)
     cumulative_trapezoid(y, *, dx=1, dim=-1)
     """
     if axis is not None:
@@ -3186,7 +3339,9 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
 
 
 def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
-    """trapz(y, x, *, dim=-1)
+    """Another name of `trapezoid`.
+
+    trapz(y, x, *, dim=-1)
     trapz(y, *, dx=1.0, dim=-1)
     """
     if axis is not None:
@@ -3310,7 +3465,10 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
 
 
 def gradient(*args, **kwargs):
-    """gradient(input, *, spacing=None, dim=None, edge_order=1)
+    """The numerical gradient by central differences along each `dim`, over `spacing`: a list of tensors in the
+    shape of `input`.
+
+    gradient(input, *, spacing=None, dim=None, edge_order=1)
     gradient(input, *, spacing, dim, edge_order=1)
     gradient(input, *, dim, edge_order=1)
     gradient(input, *, spacing, dim=None, edge_order=1)
@@ -3349,7 +3507,10 @@ def gradient(*args, **kwargs):
 
 
 def sum_to_size(input, size, *more_size):
-    """sum_to_size(Tensor self, SymInt[] size) -> Tensor"""
+    """Sums the dims that a tensor of the size given would be broadcast along to this shape.
+
+    sum_to_size(Tensor self, SymInt[] size) -> Tensor
+    """
     if state.active_modes and intercepts(sum_to_size, input):
         return call(sum_to_size, input, size, *more_size)
     try:

@@ -67,7 +67,10 @@ __upsample_lanczos2d_aa_backward_kernels = kernel_table("_upsample_lanczos2d_aa_
 
 
 def affine_grid_generator(theta, size, align_corners):
-    """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"""
+    """The places in images that affine maps take the pixels of the output to, for `grid_sampler`.
+
+    affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor
+    """
     if state.active_modes and intercepts(affine_grid_generator, theta):
         return call(affine_grid_generator, theta, size, align_corners)
     try:
@@ -93,7 +96,10 @@ def affine_grid_generator(theta, size, align_corners):
 
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
-    """grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    """Images sampled at the places of a grid in [-1, 1], with interpolation and padding by number.
+
+    grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor
+    """
     if state.active_modes and intercepts(grid_sampler, input, grid):
         return call(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
@@ -111,7 +117,10 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
-    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    """`grid_sampler` for images of two dims.
+
+    grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor
+    """
     if state.active_modes and intercepts(grid_sampler_2d, input, grid):
         return call(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
@@ -144,7 +153,10 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
 
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
-    """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    """The gradients of `grid_sampler_2d` for its input and its grid.
+
+    grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
+    """
     if state.active_modes and intercepts(grid_sampler_2d_backward, grad_output, input, grid):
         return call_with(grid_sampler_2d_backward, locals())
     try:
@@ -185,7 +197,10 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
-    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    """`grid_sampler` for volumes of three dims.
+
+    grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor
+    """
     if state.active_modes and intercepts(grid_sampler_3d, input, grid):
         return call(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
     try:
@@ -218,7 +233,10 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
 
 
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
-    """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    """The gradients of `grid_sampler_3d` for its input and its grid.
+
+    grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
+    """
     if state.active_modes and intercepts(grid_sampler_3d_backward, grad_output, input, grid):
         return call_with(grid_sampler_3d_backward, locals())
     try:
@@ -1369,7 +1387,10 @@ def _upsample_lanczos2d_aa_backward(
 
 
 def pixel_shuffle(input, upscale_factor):
-    """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
+    """Turns `upscale_factor ** 2` channels into pixels: (..., c * r * r, h, w) becomes (..., c, h * r, w * r).
+
+    pixel_shuffle(Tensor self, int upscale_factor) -> Tensor
+    """
     if state.active_modes and intercepts(pixel_shuffle, input):
         return call(pixel_shuffle, input, upscale_factor)
     try:
@@ -1390,7 +1411,10 @@ def pixel_shuffle(input, upscale_factor):
 
 
 def pixel_unshuffle(input, downscale_factor):
-    """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
+    """The reverse of `pixel_shuffle`: (..., c, h * r, w * r) becomes (..., c * r * r, h, w).
+
+    pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor
+    """
     if state.active_modes and intercepts(pixel_unshuffle, input):
         return call(pixel_unshuffle, input, downscale_factor)
     try:
@@ -1411,7 +1435,10 @@ def pixel_unshuffle(input, downscale_factor):
 
 
 def channel_shuffle(input, groups):
-    """channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+    """Deals the channels out anew, so that each of `groups` groups gets some of all of them.
+
+    channel_shuffle(Tensor self, SymInt groups) -> Tensor
+    """
     if state.active_modes and intercepts(channel_shuffle, input):
         return call(channel_shuffle, input, groups)
     try:
@@ -1433,7 +1460,10 @@ def channel_shuffle(input, groups):
 
 
 def native_channel_shuffle(input, groups):
-    """native_channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+    """As `channel_shuffle`.
+
+    native_channel_shuffle(Tensor self, SymInt groups) -> Tensor
+    """
     if state.active_modes and intercepts(native_channel_shuffle, input):
         return call(native_channel_shuffle, input, groups)
     try:

@@ -287,7 +287,9 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
 
 
 def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
-    """to_sparse(input, sparse_dim)
+    """The tensor as a sparse one in a `layout`, by default of coordinates.
+
+    to_sparse(input, sparse_dim)
     to_sparse(input, *, layout=None, blocksize=None, dense_dim=None)
     """
     if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
@@ -318,7 +320,10 @@ def _to_dense(input, dtype=None, masked_grad=None):
 
 
 def to_dense(input, dtype=None, *, masked_grad=None):
-    """to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor"""
+    """The tensor as a dense one.
+
+    to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor
+    """
     if state.active_modes and intercepts(to_dense, input):
         return call(to_dense, input, dtype, masked_grad=masked_grad)
     try:
@@ -354,7 +359,10 @@ def _coalesce(input):
 
 
 def coalesce(input):
-    """coalesce(Tensor(a) self) -> Tensor(a)"""
+    """The sparse tensor with sorted indices of which none occurs twice: values at one place are summed.
+
+    coalesce(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(coalesce, input):
         return call(coalesce, input)
     if not isinstance(input, Tensor):
@@ -403,7 +411,10 @@ def _nnz(input):
 
 
 def indices(input):
-    """indices(Tensor(a) self) -> Tensor(a)"""
+    """The indices of a coalesced sparse tensor: a row for each sparse dim.
+
+    indices(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(indices, input):
         return call(indices, input)
     if not isinstance(input, Tensor):
@@ -412,7 +423,10 @@ def indices(input):
 
 
 def values(input):
-    """values(Tensor(a) self) -> Tensor(a)"""
+    """The values of a coalesced sparse tensor, or of one in a compressed layout.
+
+    values(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(values, input):
         return call(values, input)
     if not isinstance(input, Tensor):
@@ -421,7 +435,10 @@ def values(input):
 
 
 def is_coalesced(input):
-    """is_coalesced(Tensor self) -> bool"""
+    """Whether the indices of a sparse tensor are sorted, and none occurs twice.
+
+    is_coalesced(Tensor self) -> bool
+    """
     if state.active_modes and intercepts(is_coalesced, input):
         return call(is_coalesced, input)
     try:
@@ -432,7 +449,10 @@ def is_coalesced(input):
 
 
 def sparse_dim(input):
-    """sparse_dim(Tensor self) -> int"""
+    """The number of sparse dims.
+
+    sparse_dim(Tensor self) -> int
+    """
     if state.active_modes and intercepts(sparse_dim, input):
         return call(sparse_dim, input)
     try:
@@ -443,7 +463,10 @@ def sparse_dim(input):
 
 
 def dense_dim(input):
-    """dense_dim(Tensor self) -> int"""
+    """The number of dense dims.
+
+    dense_dim(Tensor self) -> int
+    """
     if state.active_modes and intercepts(dense_dim, input):
         return call(dense_dim, input)
     try:
@@ -563,7 +586,10 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 
 def sparse_mask(input, mask):
-    """sparse_mask(Tensor self, Tensor mask) -> Tensor"""
+    """The elements at the places of a sparse `mask`, as a sparse tensor.
+
+    sparse_mask(Tensor self, Tensor mask) -> Tensor
+    """
     if state.active_modes and intercepts(sparse_mask, input, mask):
         return call(sparse_mask, input, mask)
     try:
@@ -671,7 +697,10 @@ def _to_sparse_csr(input, dense_dim=None):
 
 
 def to_sparse_csr(input, dense_dim=None):
-    """to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
+    """The tensor in the layout compressed by rows.
+
+    to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor
+    """
     if state.active_modes and intercepts(to_sparse_csr, input):
         return call(to_sparse_csr, input, dense_dim)
     try:
@@ -705,7 +734,10 @@ def _to_sparse_csc(input, dense_dim=None):
 
 
 def to_sparse_csc(input, dense_dim=None):
-    """to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
+    """The tensor in the layout compressed by columns.
+
+    to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor
+    """
     if state.active_modes and intercepts(to_sparse_csc, input):
         return call(to_sparse_csc, input, dense_dim)
     try:
@@ -743,7 +775,10 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
 
 
 def to_sparse_bsr(input, blocksize, dense_dim=None):
-    """to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    """The tensor in blocks, compressed by rows.
+
+    to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor
+    """
     if state.active_modes and intercepts(to_sparse_bsr, input):
         return call(to_sparse_bsr, input, blocksize, dense_dim)
     try:
@@ -785,7 +820,10 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
 
 
 def to_sparse_bsc(input, blocksize, dense_dim=None):
-    """to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    """The tensor in blocks, compressed by columns.
+
+    to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor
+    """
     if state.active_modes and intercepts(to_sparse_bsc, input):
         return call(to_sparse_bsc, input, blocksize, dense_dim)
     try:
@@ -803,7 +841,10 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
 
 
 def crow_indices(input):
-    """crow_indices(Tensor(a) self) -> Tensor(a)"""
+    """The pointers to rows of a tensor in a layout compressed by rows.
+
+    crow_indices(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(crow_indices, input):
         return call(crow_indices, input)
     if not isinstance(input, Tensor):
@@ -812,7 +853,10 @@ def crow_indices(input):
 
 
 def col_indices(input):
-    """col_indices(Tensor(a) self) -> Tensor(a)"""
+    """The column indices of a tensor in a layout compressed by rows.
+
+    col_indices(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(col_indices, input):
         return call(col_indices, input)
     if not isinstance(input, Tensor):
@@ -821,7 +865,10 @@ def col_indices(input):
 
 
 def ccol_indices(input):
-    """ccol_indices(Tensor(a) self) -> Tensor(a)"""
+    """The pointers to columns of a tensor in a layout compressed by columns.
+
+    ccol_indices(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(ccol_indices, input):
         return call(ccol_indices, input)
     if not isinstance(input, Tensor):
@@ -830,7 +877,10 @@ def ccol_indices(input):
 
 
 def row_indices(input):
-    """row_indices(Tensor(a) self) -> Tensor(a)"""
+    """The row indices of a tensor in a layout compressed by columns.
+
+    row_indices(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(row_indices, input):
         return call(row_indices, input)
     if not isinstance(input, Tensor):
@@ -932,7 +982,10 @@ def _spdiags(diagonals, offsets, shape, layout=None):
 
 
 def hspmm(mat1, mat2):
-    """hspmm(Tensor mat1, Tensor mat2) -> Tensor"""
+    """The product of a sparse and a dense matrix as a hybrid sparse tensor.
+
+    hspmm(Tensor mat1, Tensor mat2) -> Tensor
+    """
     if state.active_modes and intercepts(hspmm, mat1, mat2):
         return call(hspmm, mat1, mat2)
     if not (isinstance(mat1, Tensor) and isinstance(mat2, Tensor)):
@@ -941,7 +994,10 @@ def hspmm(mat1, mat2):
 
 
 def smm(input, mat2):
-    """smm(Tensor self, Tensor mat2) -> Tensor"""
+    """The product of a sparse and a dense matrix, as a sparse one.
+
+    smm(Tensor self, Tensor mat2) -> Tensor
+    """
     if state.active_modes and intercepts(smm, input, mat2):
         return call(smm, input, mat2)
     if not (isinstance(input, Tensor) and isinstance(mat2, Tensor)):
@@ -950,7 +1006,10 @@ def smm(input, mat2):
 
 
 def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
-    """sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    """`beta * input + alpha * (mat1 @ mat2)` for sparse `input` and `mat1`, as a sparse matrix.
+
+    sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
+    """
     if state.active_modes and intercepts(sspaddmm, input, mat1, mat2):
         return call(sspaddmm, input, mat1, mat2, beta=beta, alpha=alpha)
     try:
@@ -1013,7 +1072,10 @@ def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=Fal
 
 
 def sparse_resize_(input, size, sparse_dim, dense_dim):
-    """sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
+    """Changes the sizes and the numbers of sparse and dense dims of a sparse tensor, and keeps what it has.
+
+    sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sparse_resize_, input):
         return call(sparse_resize_, input, size, sparse_dim, dense_dim)
     try:
@@ -1029,7 +1091,10 @@ def sparse_resize_(input, size, sparse_dim, dense_dim):
 
 
 def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
-    """sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)"""
+    """Changes the sizes and the numbers of sparse and dense dims of a sparse tensor, and empties it.
+
+    sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(sparse_resize_and_clear_, input):
         return call(sparse_resize_and_clear_, input, size, sparse_dim, dense_dim)
     try:
@@ -1047,7 +1112,10 @@ def sparse_resize_and_clear_(input, size, sparse_dim, dense_dim):
 
 
 def resize_as_sparse_(input, the_template):
-    """resize_as_sparse_(Tensor(a!) self, Tensor the_template) -> Tensor(a!)"""
+    """Gives a sparse tensor the sizes and the numbers of sparse and dense dims of another.
+
+    resize_as_sparse_(Tensor(a!) self, Tensor the_template) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(resize_as_sparse_, input, the_template):
         return call(resize_as_sparse_, input, the_template)
     if not (isinstance(input, Tensor) and isinstance(the_template, Tensor)):

@@ -120,7 +120,10 @@ _special_shifted_chebyshev_polynomial_w_n_scalar_kernels = kernel_table(
 
 
 def erf(input, *, out=None):
-    """erf(Tensor self) -> Tensor"""
+    """The error function of each element.
+
+    erf(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(erf, input, out):
         return call(erf, input, out=out)
     try:
@@ -144,7 +147,9 @@ def erf(input, *, out=None):
 
 
 def erf_(input):
-    """erf_(Tensor(a!) self) -> Tensor(a!)"""
+    """`erf` in place: the result is written into the tensor.
+    erf_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(erf_, input):
         return call(erf_, input)
     try:
@@ -164,7 +169,10 @@ def erf_(input):
 
 
 def erfc(input, *, out=None):
-    """erfc(Tensor self) -> Tensor"""
+    """Element by element, `1 - erf(input)`, precise for large elements, too.
+
+    erfc(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(erfc, input, out):
         return call(erfc, input, out=out)
     try:
@@ -188,7 +196,9 @@ def erfc(input, *, out=None):
 
 
 def erfc_(input):
-    """erfc_(Tensor(a!) self) -> Tensor(a!)"""
+    """`erfc` in place: the result is written into the tensor.
+    erfc_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(erfc_, input):
         return call(erfc_, input)
     try:
@@ -208,7 +218,10 @@ def erfc_(input):
 
 
 def erfinv(input, *, out=None):
-    """erfinv(Tensor self) -> Tensor"""
+    """The inverse error function of each element: inf at 1, nan outside of [-1, 1].
+
+    erfinv(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(erfinv, input, out):
         return call(erfinv, input, out=out)
     try:
@@ -232,7 +245,9 @@ def erfinv(input, *, out=None):
 
 
 def erfinv_(input):
-    """erfinv_(Tensor(a!) self) -> Tensor(a!)"""
+    """`erfinv` in place: the result is written into the tensor.
+    erfinv_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(erfinv_, input):
         return call(erfinv_, input)
     try:
@@ -252,7 +267,10 @@ def erfinv_(input):
 
 
 def lgamma(input, *, out=None):
-    """lgamma(Tensor self) -> Tensor"""
+    """The logarithm of the magnitude of the gamma function of each element.
+
+    lgamma(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(lgamma, input, out):
         return call(lgamma, input, out=out)
     try:
@@ -276,7 +294,9 @@ def lgamma(input, *, out=None):
 
 
 def lgamma_(input):
-    """lgamma_(Tensor(a!) self) -> Tensor(a!)"""
+    """`lgamma` in place: the result is written into the tensor.
+    lgamma_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(lgamma_, input):
         return call(lgamma_, input)
     try:
@@ -296,7 +316,10 @@ def lgamma_(input):
 
 
 def digamma(input, *, out=None):
-    """digamma(Tensor self) -> Tensor"""
+    """The derivative of the logarithm of the gamma function at each element.
+
+    digamma(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(digamma, input, out):
         return call(digamma, input, out=out)
     try:
@@ -320,7 +343,9 @@ def digamma(input, *, out=None):
 
 
 def digamma_(input):
-    """digamma_(Tensor(a!) self) -> Tensor(a!)"""
+    """`digamma` in place: the result is written into the tensor.
+    digamma_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(digamma_, input):
         return call(digamma_, input)
     try:
@@ -340,7 +365,10 @@ def digamma_(input):
 
 
 def polygamma(n, input, *, out=None):
-    """polygamma(int n, Tensor self) -> Tensor"""
+    """The `n`-th derivative of `digamma` at each element.
+
+    polygamma(int n, Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(polygamma, input, out):
         return call(polygamma, n, input, out=out)
     try:
@@ -365,7 +393,9 @@ def polygamma(n, input, *, out=None):
 
 
 def polygamma_(input, n):
-    """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"""
+    """`polygamma` in place: the result is written into the tensor.
+    polygamma_(Tensor(a!) self, int n) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(polygamma_, input):
         return call(polygamma_, input, n)
     try:
@@ -505,7 +535,10 @@ def xlogy_Scalar_Other(input, other, *, out=None):
 
 
 def xlogy(input, other, *, out=None):
-    """xlogy(input, other, *, out=None)"""
+    """Element by element, `input * log(other)`, and 0 where `input` is 0.
+
+    xlogy(input, other, *, out=None)
+    """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
         return xlogy_Tensor(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor):
@@ -529,7 +562,9 @@ def xlogy__Scalar_Other(input, other):
 
 
 def xlogy_(input, other):
-    """xlogy_(input, other)"""
+    """`xlogy` in place: the result is written into the tensor.
+    xlogy_(input, other)
+    """
     if isinstance(other, Tensor):
         return xlogy__Tensor(input, other)
     if as_operand(other) is not None:
@@ -538,7 +573,10 @@ def xlogy_(input, other):
 
 
 def i0(input, *, out=None):
-    """i0(Tensor self) -> Tensor"""
+    """The modified Bessel function of the first kind and order 0 of each element.
+
+    i0(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(i0, input, out):
         return call(i0, input, out=out)
     try:
@@ -562,7 +600,9 @@ def i0(input, *, out=None):
 
 
 def i0_(input):
-    """i0_(Tensor(a!) self) -> Tensor(a!)"""
+    """`i0` in place: the result is written into the tensor.
+    i0_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(i0_, input):
         return call(i0_, input)
     try:
@@ -582,7 +622,10 @@ def i0_(input):
 
 
 def special_i0e(input, *, out=None):
-    """special_i0e(Tensor self) -> Tensor"""
+    """Element by element, `exp(-abs(input)) * i0(input)`.
+
+    special_i0e(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_i0e, input, out):
         return call(special_i0e, input, out=out)
     try:
@@ -609,7 +652,10 @@ def special_i0e(input, *, out=None):
 
 
 def special_i1(input, *, out=None):
-    """special_i1(Tensor self) -> Tensor"""
+    """The modified Bessel function of the first kind and order 1 of each element.
+
+    special_i1(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_i1, input, out):
         return call(special_i1, input, out=out)
     try:
@@ -636,7 +682,10 @@ def special_i1(input, *, out=None):
 
 
 def special_i1e(input, *, out=None):
-    """special_i1e(Tensor self) -> Tensor"""
+    """Element by element, `exp(-abs(input)) * i1(input)`.
+
+    special_i1e(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_i1e, input, out):
         return call(special_i1e, input, out=out)
     try:
@@ -663,7 +712,10 @@ def special_i1e(input, *, out=None):
 
 
 def special_entr(input, *, out=None):
-    """special_entr(Tensor self) -> Tensor"""
+    """The entropy of each element, `-input * log(input)`: 0 at 0, -inf below.
+
+    special_entr(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_entr, input, out):
         return call(special_entr, input, out=out)
     try:
@@ -687,7 +739,10 @@ def special_entr(input, *, out=None):
 
 
 def special_erfcx(input, *, out=None):
-    """special_erfcx(Tensor self) -> Tensor"""
+    """Element by element, `exp(input ** 2) * erfc(input)`, without overflow on the way.
+
+    special_erfcx(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_erfcx, input, out):
         return call(special_erfcx, input, out=out)
     try:
@@ -714,7 +769,10 @@ def special_erfcx(input, *, out=None):
 
 
 def special_ndtri(input, *, out=None):
-    """special_ndtri(Tensor self) -> Tensor"""
+    """The inverse of `ndtr`: the quantile of the standard normal distribution.
+
+    special_ndtri(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_ndtri, input, out):
         return call(special_ndtri, input, out=out)
     try:
@@ -740,7 +798,10 @@ def special_ndtri(input, *, out=None):
 
 
 def special_log_ndtr(input, *, out=None):
-    """special_log_ndtr(Tensor self) -> Tensor"""
+    """The logarithm of `ndtr`, precise for negative elements, too.
+
+    special_log_ndtr(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_log_ndtr, input, out):
         return call(special_log_ndtr, input, out=out)
     try:
@@ -767,7 +828,10 @@ def special_log_ndtr(input, *, out=None):
 
 
 def special_ndtr(input, *, out=None):
-    """special_ndtr(Tensor self) -> Tensor"""
+    """The distribution function of the standard normal distribution at each element.
+
+    special_ndtr(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_ndtr, input, out):
         return call(special_ndtr, input, out=out)
     if not isinstance(input, Tensor):
@@ -782,7 +846,10 @@ def special_ndtr(input, *, out=None):
 
 
 def igamma(input, other, *, out=None):
-    """igamma(Tensor self, Tensor other) -> Tensor"""
+    """The regularized lower incomplete gamma function of order `input` at `other`.
+
+    igamma(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(igamma, input, other, out):
         return call(igamma, input, other, out=out)
     try:
@@ -827,7 +894,9 @@ def igamma(input, other, *, out=None):
 
 
 def igamma_(input, other):
-    """igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`igamma` in place: the result is written into the tensor.
+    igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(igamma_, input, other):
         return call(igamma_, input, other)
     try:
@@ -850,7 +919,10 @@ def igamma_(input, other):
 
 
 def igammac(input, other, *, out=None):
-    """igammac(Tensor self, Tensor other) -> Tensor"""
+    """The regularized upper incomplete gamma function of order `input` at `other`.
+
+    igammac(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(igammac, input, other, out):
         return call(igammac, input, other, out=out)
     try:
@@ -895,7 +967,9 @@ def igammac(input, other, *, out=None):
 
 
 def igammac_(input, other):
-    """igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    """`igammac` in place: the result is written into the tensor.
+    igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(igammac_, input, other):
         return call(igammac_, input, other)
     try:
@@ -918,7 +992,10 @@ def igammac_(input, other):
 
 
 def special_gammainc(input, other, *, out=None):
-    """special_gammainc(Tensor self, Tensor other) -> Tensor"""
+    """Another name of `igamma`.
+
+    special_gammainc(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(special_gammainc, input, other, out):
         return call(special_gammainc, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -933,7 +1010,10 @@ def special_gammainc(input, other, *, out=None):
 
 
 def special_gammaincc(input, other, *, out=None):
-    """special_gammaincc(Tensor self, Tensor other) -> Tensor"""
+    """Another name of `igammac`.
+
+    special_gammaincc(Tensor self, Tensor other) -> Tensor
+    """
     if state.active_modes and intercepts(special_gammaincc, input, other, out):
         return call(special_gammaincc, input, other, out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -948,7 +1028,10 @@ def special_gammaincc(input, other, *, out=None):
 
 
 def special_airy_ai(x, *, out=None):
-    """special_airy_ai(Tensor x) -> Tensor"""
+    """The Airy function Ai of each element.
+
+    special_airy_ai(Tensor x) -> Tensor
+    """
     if state.active_modes and intercepts(special_airy_ai, x, out):
         return call(special_airy_ai, x, out=out)
     try:
@@ -965,7 +1048,10 @@ def special_airy_ai(x, *, out=None):
 
 
 def special_bessel_j0(input, *, out=None):
-    """special_bessel_j0(Tensor self) -> Tensor"""
+    """The Bessel function of the first kind and order 0 of each element.
+
+    special_bessel_j0(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_bessel_j0, input, out):
         return call(special_bessel_j0, input, out=out)
     try:
@@ -982,7 +1068,10 @@ def special_bessel_j0(input, *, out=None):
 
 
 def special_bessel_j1(input, *, out=None):
-    """special_bessel_j1(Tensor self) -> Tensor"""
+    """The Bessel function of the first kind and order 1 of each element.
+
+    special_bessel_j1(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_bessel_j1, input, out):
         return call(special_bessel_j1, input, out=out)
     try:
@@ -999,7 +1088,10 @@ def special_bessel_j1(input, *, out=None):
 
 
 def special_bessel_y0(input, *, out=None):
-    """special_bessel_y0(Tensor self) -> Tensor"""
+    """The Bessel function of the second kind and order 0 of each element.
+
+    special_bessel_y0(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_bessel_y0, input, out):
         return call(special_bessel_y0, input, out=out)
     try:
@@ -1016,7 +1108,10 @@ def special_bessel_y0(input, *, out=None):
 
 
 def special_bessel_y1(input, *, out=None):
-    """special_bessel_y1(Tensor self) -> Tensor"""
+    """The Bessel function of the second kind and order 1 of each element.
+
+    special_bessel_y1(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_bessel_y1, input, out):
         return call(special_bessel_y1, input, out=out)
     try:
@@ -1033,7 +1128,10 @@ def special_bessel_y1(input, *, out=None):
 
 
 def special_modified_bessel_i0(input, *, out=None):
-    """special_modified_bessel_i0(Tensor self) -> Tensor"""
+    """The modified Bessel function of the first kind and order 0 of each element.
+
+    special_modified_bessel_i0(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_modified_bessel_i0, input, out):
         return call(special_modified_bessel_i0, input, out=out)
     try:
@@ -1050,7 +1148,10 @@ def special_modified_bessel_i0(input, *, out=None):
 
 
 def special_modified_bessel_i1(input, *, out=None):
-    """special_modified_bessel_i1(Tensor self) -> Tensor"""
+    """The modified Bessel function of the first kind and order 1 of each element.
+
+    special_modified_bessel_i1(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_modified_bessel_i1, input, out):
         return call(special_modified_bessel_i1, input, out=out)
     try:
@@ -1067,7 +1168,10 @@ def special_modified_bessel_i1(input, *, out=None):
 
 
 def special_modified_bessel_k0(input, *, out=None):
-    """special_modified_bessel_k0(Tensor self) -> Tensor"""
+    """The modified Bessel function of the second kind and order 0 of each element.
+
+    special_modified_bessel_k0(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_modified_bessel_k0, input, out):
         return call(special_modified_bessel_k0, input, out=out)
     try:
@@ -1084,7 +1188,10 @@ def special_modified_bessel_k0(input, *, out=None):
 
 
 def special_modified_bessel_k1(input, *, out=None):
-    """special_modified_bessel_k1(Tensor self) -> Tensor"""
+    """The modified Bessel function of the second kind and order 1 of each element.
+
+    special_modified_bessel_k1(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_modified_bessel_k1, input, out):
         return call(special_modified_bessel_k1, input, out=out)
     try:
@@ -1101,7 +1208,10 @@ def special_modified_bessel_k1(input, *, out=None):
 
 
 def special_scaled_modified_bessel_k0(x, *, out=None):
-    """special_scaled_modified_bessel_k0(Tensor x) -> Tensor"""
+    """Element by element, `exp(x) * modified_bessel_k0(x)`.
+
+    special_scaled_modified_bessel_k0(Tensor x) -> Tensor
+    """
     if state.active_modes and intercepts(special_scaled_modified_bessel_k0, x, out):
         return call(special_scaled_modified_bessel_k0, x, out=out)
     try:
@@ -1118,7 +1228,10 @@ def special_scaled_modified_bessel_k0(x, *, out=None):
 
 
 def special_scaled_modified_bessel_k1(x, *, out=None):
-    """special_scaled_modified_bessel_k1(Tensor x) -> Tensor"""
+    """Element by element, `exp(x) * modified_bessel_k1(x)`.
+
+    special_scaled_modified_bessel_k1(Tensor x) -> Tensor
+    """
     if state.active_modes and intercepts(special_scaled_modified_bessel_k1, x, out):
         return call(special_scaled_modified_bessel_k1, x, out=out)
     try:
@@ -1135,7 +1248,10 @@ def special_scaled_modified_bessel_k1(x, *, out=None):
 
 
 def special_spherical_bessel_j0(x, *, out=None):
-    """special_spherical_bessel_j0(Tensor x) -> Tensor"""
+    """The spherical Bessel function of the first kind and order 0 of each element.
+
+    special_spherical_bessel_j0(Tensor x) -> Tensor
+    """
     if state.active_modes and intercepts(special_spherical_bessel_j0, x, out):
         return call(special_spherical_bessel_j0, x, out=out)
     try:
@@ -1252,7 +1368,10 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
 
 
 def special_xlog1py(input, other, *, out=None):
-    """special_xlog1py(input, other, *, out=None)"""
+    """Element by element, `input * log1p(other)`, and 0 where `input` is 0.
+
+    special_xlog1py(input, other, *, out=None)
+    """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
         return special_xlog1py_default(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor):
@@ -1363,7 +1482,10 @@ def special_zeta_other_scalar(input, other, *, out=None):
 
 
 def special_zeta(input, other, *, out=None):
-    """special_zeta(input, other, *, out=None)"""
+    """The Hurwitz zeta function of `input` at `other`.
+
+    special_zeta(input, other, *, out=None)
+    """
     if isinstance(input, Tensor) and isinstance(other, Tensor):
         return special_zeta_default(input, other, out=out)
     if as_operand(input) is not None and isinstance(other, Tensor):
@@ -1444,7 +1566,10 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
 
 
 def special_chebyshev_polynomial_t(x, n, *, out=None):
-    """special_chebyshev_polynomial_t(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the first kind and degree `n` at `x`.
+
+    special_chebyshev_polynomial_t(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_t_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1531,7 +1656,10 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
 
 
 def special_chebyshev_polynomial_u(x, n, *, out=None):
-    """special_chebyshev_polynomial_u(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the second kind and degree `n` at `x`.
+
+    special_chebyshev_polynomial_u(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_u_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1618,7 +1746,10 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
 
 
 def special_chebyshev_polynomial_v(x, n, *, out=None):
-    """special_chebyshev_polynomial_v(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the third kind and degree `n` at `x`.
+
+    special_chebyshev_polynomial_v(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_v_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1705,7 +1836,10 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
 
 
 def special_chebyshev_polynomial_w(x, n, *, out=None):
-    """special_chebyshev_polynomial_w(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the fourth kind and degree `n` at `x`.
+
+    special_chebyshev_polynomial_w(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_chebyshev_polynomial_w_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1791,7 +1925,10 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
 
 
 def special_hermite_polynomial_h(x, n, *, out=None):
-    """special_hermite_polynomial_h(x, n, *, out=None)"""
+    """The physicist's Hermite polynomial of degree `n` at `x`.
+
+    special_hermite_polynomial_h(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_hermite_polynomial_h_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1877,7 +2014,10 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
 
 
 def special_hermite_polynomial_he(x, n, *, out=None):
-    """special_hermite_polynomial_he(x, n, *, out=None)"""
+    """The probabilist's Hermite polynomial of degree `n` at `x`.
+
+    special_hermite_polynomial_he(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_hermite_polynomial_he_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -1963,7 +2103,10 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
 
 
 def special_laguerre_polynomial_l(x, n, *, out=None):
-    """special_laguerre_polynomial_l(x, n, *, out=None)"""
+    """The Laguerre polynomial of degree `n` at `x`.
+
+    special_laguerre_polynomial_l(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_laguerre_polynomial_l_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2049,7 +2192,10 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
 
 
 def special_legendre_polynomial_p(x, n, *, out=None):
-    """special_legendre_polynomial_p(x, n, *, out=None)"""
+    """The Legendre polynomial of degree `n` at `x`.
+
+    special_legendre_polynomial_p(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_legendre_polynomial_p_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2138,7 +2284,10 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
 
 
 def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_t(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the first kind and degree `n` at `2 * x - 1`.
+
+    special_shifted_chebyshev_polynomial_t(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_t_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2227,7 +2376,10 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
 
 
 def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_u(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the second kind and degree `n` at `2 * x - 1`.
+
+    special_shifted_chebyshev_polynomial_u(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_u_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2316,7 +2468,10 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
 
 
 def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_v(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the third kind and degree `n` at `2 * x - 1`.
+
+    special_shifted_chebyshev_polynomial_v(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_v_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2405,7 +2560,10 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
 
 
 def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
-    """special_shifted_chebyshev_polynomial_w(x, n, *, out=None)"""
+    """The Chebyshev polynomial of the fourth kind and degree `n` at `2 * x - 1`.
+
+    special_shifted_chebyshev_polynomial_w(x, n, *, out=None)
+    """
     if isinstance(x, Tensor) and isinstance(n, Tensor):
         return special_shifted_chebyshev_polynomial_w_default(x, n, out=out)
     if as_operand(x) is not None and isinstance(n, Tensor):
@@ -2424,7 +2582,10 @@ def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
 
 
 def mvlgamma(input, p, *, out=None):
-    """mvlgamma(Tensor self, int p) -> Tensor"""
+    """The logarithm of the multivariate gamma function of dimension `p`.
+
+    mvlgamma(Tensor self, int p) -> Tensor
+    """
     if state.active_modes and intercepts(mvlgamma, input, out):
         return call(mvlgamma, input, p, out=out)
     try:
@@ -2449,7 +2610,9 @@ def mvlgamma(input, p, *, out=None):
 
 
 def mvlgamma_(input, p):
-    """mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)"""
+    """`mvlgamma` in place: the result is written into the tensor.
+    mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(mvlgamma_, input):
         return call(mvlgamma_, input, p)
     try:
@@ -2462,7 +2625,10 @@ def mvlgamma_(input, p):
 
 
 def special_multigammaln(input, p, *, out=None):
-    """special_multigammaln(Tensor self, int p) -> Tensor"""
+    """Another name of `mvlgamma`.
+
+    special_multigammaln(Tensor self, int p) -> Tensor
+    """
     if state.active_modes and intercepts(special_multigammaln, input, out):
         return call(special_multigammaln, input, p, out=out)
     try:
@@ -2479,7 +2645,10 @@ def special_multigammaln(input, p, *, out=None):
 
 
 def special_expit(input, *, out=None):
-    """special_expit(Tensor self) -> Tensor"""
+    """Another name of `sigmoid`.
+
+    special_expit(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(special_expit, input, out):
         return call(special_expit, input, out=out)
     if not isinstance(input, Tensor):

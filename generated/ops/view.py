@@ -84,7 +84,10 @@ __remove_batch_dim_kernels = kernel_table("_remove_batch_dim")
 
 
 def alias(input):
-    """alias(Tensor(a) self) -> Tensor(a)"""
+    """A view of the whole tensor.
+
+    alias(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(alias, input):
         return call(alias, input)
     try:
@@ -101,7 +104,10 @@ def alias(input):
 
 
 def lift_fresh(input):
-    """lift_fresh(Tensor(a) self) -> Tensor(a)"""
+    """The tensor itself: what a transform takes for a tensor that has just been made.
+
+    lift_fresh(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(lift_fresh, input):
         return call(lift_fresh, input)
     if not isinstance(input, Tensor):
@@ -119,7 +125,10 @@ def _local_scalar_dense(input):
 
 
 def detach(input):
-    """detach(Tensor(a) self) -> Tensor(a)"""
+    """A view of the same data that takes no part in autograd.
+
+    detach(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(detach, input):
         return call(detach, input)
     try:
@@ -130,7 +139,9 @@ def detach(input):
 
 
 def detach_(input):
-    """detach_(Tensor(a!) self) -> Tensor(a!)"""
+    """`detach` in place: the result is written into the tensor.
+    detach_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(detach_, input):
         return call(detach_, input)
     return input.detach_()
@@ -173,7 +184,10 @@ def view_dtype(input, dtype):
 
 
 def view(input, _size=..., *more_size, size=..., dtype=...):
-    """view(input, size, *more_size)
+    """A view of the same elements in another shape, or with `dtype` of the same bytes as another dtype. A
+    RuntimeError if the strides do not allow it; one size may be -1.
+
+    view(input, size, *more_size)
     view(input, dtype)
     """
     if more_size:
@@ -220,7 +234,11 @@ def _reshape_alias(input, size, stride):
 
 
 def reshape(input, shape, *more_shape):
-    """reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)"""
+    """The same elements in another shape: a view if the strides allow it, otherwise a copy. One size may be -1, and
+    follows from the others.
+
+    reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
+    """
     if state.active_modes and intercepts(reshape, input):
         return call(reshape, input, *joined_ints(shape, more_shape, IS_METHOD))
     try:
@@ -236,7 +254,10 @@ def reshape(input, shape, *more_shape):
 
 
 def view_as(input, other):
-    """view_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
+    """A view in the shape of `other`.
+
+    view_as(Tensor(a) self, Tensor other) -> Tensor(a)
+    """
     if state.active_modes and intercepts(view_as, input, other):
         return call(view_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -245,7 +266,10 @@ def view_as(input, other):
 
 
 def transpose(input, dim0, dim1):
-    """transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
+    """A view with two dims swapped.
+
+    transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
+    """
     if state.active_modes and intercepts(transpose, input):
         return call(transpose, input, dim0, dim1)
     try:
@@ -268,7 +292,9 @@ def transpose(input, dim0, dim1):
 
 
 def transpose_(input, dim0, dim1):
-    """transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
+    """`transpose` in place: the result is written into the tensor.
+    transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(transpose_, input):
         return call(transpose_, input, dim0, dim1)
     try:
@@ -294,7 +320,10 @@ def transpose_(input, dim0, dim1):
 
 
 def t(input):
-    """t(Tensor(a) self) -> Tensor(a)"""
+    """A view of a matrix with its dims swapped; a tensor of fewer dims as it is.
+
+    t(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(t, input):
         return call(t, input)
     try:
@@ -311,7 +340,9 @@ def t(input):
 
 
 def t_(input):
-    """t_(Tensor(a!) self) -> Tensor(a!)"""
+    """`t` in place: the result is written into the tensor.
+    t_(Tensor(a!) self) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(t_, input):
         return call(t_, input)
     try:
@@ -333,7 +364,10 @@ def t_(input):
 
 
 def numpy_T(input):
-    """numpy_T(Tensor(a) self) -> Tensor(a)"""
+    """A view with all dims in reverse order.
+
+    numpy_T(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(numpy_T, input):
         return call(numpy_T, input)
     if not isinstance(input, Tensor):
@@ -342,7 +376,10 @@ def numpy_T(input):
 
 
 def permute(input, dims, *more_dims):
-    """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
+    """A view with the dims in the order of `dims`.
+
+    permute(Tensor(a) self, int[] dims) -> Tensor(a)
+    """
     if state.active_modes and intercepts(permute, input):
         return call(permute, input, *joined_ints(dims, more_dims, IS_METHOD))
     try:
@@ -396,7 +433,10 @@ def movedim_int(input, source, destination):
 
 
 def movedim(input, source, destination):
-    """movedim(input, source, destination)"""
+    """A view with the dims of `source` moved to the places of `destination`, the others in their order.
+
+    movedim(input, source, destination)
+    """
     if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
         return movedim_intlist(input, source, destination)
     if is_int(source) and is_int(destination):
@@ -405,7 +445,11 @@ def movedim(input, source, destination):
 
 
 def expand(input, size, *more_size, implicit=False):
-    """expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"""
+    """A view in a larger size, in which dims of size 1, and new ones in front, are repeated without being copied;
+    -1 leaves a size as it is.
+
+    expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
+    """
     if state.active_modes and intercepts(expand, input):
         return call(expand, input, size, *more_size, implicit=implicit)
     try:
@@ -427,7 +471,10 @@ def expand(input, size, *more_size, implicit=False):
 
 
 def expand_as(input, other):
-    """expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
+    """A view expanded to the shape of `other`.
+
+    expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
+    """
     if state.active_modes and intercepts(expand_as, input, other):
         return call(expand_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -436,7 +483,11 @@ def expand_as(input, other):
 
 
 def broadcast_to(input, size, *more_size):
-    """broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
+    """A view in the shape `size`, along whose new dims, and dims of size 1, elements are repeated without being
+    copied.
+
+    broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)
+    """
     if state.active_modes and intercepts(broadcast_to, input):
         return call(broadcast_to, input, *joined_ints(size, more_size, IS_METHOD))
     try:
@@ -561,7 +612,9 @@ def squeeze_dims(input, dim, *more_dim):
 
 
 def squeeze(input, dim=..., *more_dim, axis=None):
-    """squeeze(input)
+    """A view without the dims of size 1, or without those among `dim`.
+
+    squeeze(input)
     squeeze(input, dim)
     squeeze(input, dim, *more_dim)
     """
@@ -607,7 +660,8 @@ def squeeze__dims(input, dim, *more_dim):
 
 
 def squeeze_(input, dim=..., *more_dim, axis=None):
-    """squeeze_(input)
+    """`squeeze` in place: the result is written into the tensor.
+    squeeze_(input)
     squeeze_(input, dim)
     squeeze_(input, dim, *more_dim)
     """
@@ -625,7 +679,9 @@ def squeeze_(input, dim=..., *more_dim, axis=None):
 
 
 def unsqueeze(input, dim=..., *, axis=None):
-    """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
+    """A view with a new dim of size 1 at `dim`.
+
+    unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
     unsqueeze(input, dim)
     """
     if axis is not None:
@@ -648,7 +704,8 @@ def unsqueeze(input, dim=..., *, axis=None):
 
 
 def unsqueeze_(input, dim=..., *, axis=None):
-    """unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
+    """`unsqueeze` in place: the result is written into the tensor.
+    unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
     unsqueeze_(input, dim)
     """
     if axis is not None:
@@ -676,7 +733,10 @@ def unsqueeze_(input, dim=..., *, axis=None):
 
 
 def select(input, dim, index):
-    """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
+    """A view of what is at `index` along `dim`, which goes.
+
+    select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
+    """
     if state.active_modes and intercepts(select, input):
         return call(select, input, dim, index)
     try:
@@ -698,7 +758,10 @@ def select(input, dim, index):
 
 
 def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
-    """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
+    """A view of the elements from `start` up to `end` along `dim`, every `step`-th one.
+
+    slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(slice, input):
@@ -762,7 +825,10 @@ def narrow_Tensor(input, dim, start, length):
 
 
 def narrow(input, dim, start, length):
-    """narrow(input, dim, start, length)"""
+    """A view of the `length` elements from `start` on along `dim`.
+
+    narrow(input, dim, start, length)
+    """
     if isinstance(start, Tensor):
         return narrow_Tensor(input, dim, start, length)
     if is_index(start):
@@ -813,7 +879,10 @@ def split_sizes(input, split_size, dim=0):
 
 
 def split(input, split_size, dim=0, *, axis=None):
-    """split(input, split_size, dim=0)"""
+    """Views of parts along `dim`: of the size that is given (the last may be smaller), or of the sizes in a list.
+
+    split(input, split_size, dim=0)
+    """
     if axis is not None:
         dim = axis
     if is_index(split_size):
@@ -824,7 +893,10 @@ def split(input, split_size, dim=0, *, axis=None):
 
 
 def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
-    """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
+    """Views of parts along `dim` with the sizes in a list, which sum to that of the dim.
+
+    split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(split_with_sizes, input):
@@ -854,7 +926,10 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
 
 
 def unsafe_split(input, split_size, dim=0, *, axis=None):
-    """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+    """As `split`, but the parts are no views to autograd: only one of them may be written.
+
+    unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(unsafe_split, input):
@@ -880,7 +955,10 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
 
 
 def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
-    """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+    """As `split_with_sizes`, but the parts are no views to autograd: only one of them may be written.
+
+    unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(unsafe_split_with_sizes, input):
@@ -906,7 +984,10 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
 
 
 def unsafe_chunk(input, chunks, dim=0, *, axis=None):
-    """unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"""
+    """As `chunk`, but the parts are no views to autograd: only one of them may be written.
+
+    unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(unsafe_chunk, input):
@@ -923,7 +1004,10 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
 
 
 def chunk(input, chunks, dim=0, *, axis=None):
-    """chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]"""
+    """Views of at most `chunks` parts of one size along `dim`; the last may be smaller.
+
+    chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(chunk, input):
@@ -939,7 +1023,10 @@ def chunk(input, chunks, dim=0, *, axis=None):
 
 
 def unbind(input, dim=0, *, axis=None):
-    """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
+    """Views of all slices along `dim`, which goes: a tuple.
+
+    unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(unbind, input):
@@ -961,7 +1048,10 @@ def unbind(input, dim=0, *, axis=None):
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
-    """diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
+    """A view of the diagonals over `dim1` and `dim2`, which become the last dim.
+
+    diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
+    """
     if state.active_modes and intercepts(diagonal, input):
         return call(diagonal, input, offset, dim1, dim2)
     try:
@@ -990,7 +1080,10 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 
 
 def unfold(input, dimension, size, step):
-    """unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
+    """A view of all windows of `size` elements along `dimension`, `step` apart: they are a new last dim.
+
+    unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
+    """
     if state.active_modes and intercepts(unfold, input):
         return call(unfold, input, dimension, size, step)
     try:
@@ -1019,7 +1112,10 @@ def unfold(input, dimension, size, step):
 
 
 def as_strided(input, size, stride, storage_offset=None):
-    """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
+    """A view of the storage with sizes, strides and an offset that are given, all in elements.
+
+    as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
+    """
     if state.active_modes and intercepts(as_strided, input):
         return call(as_strided, input, size, stride, storage_offset)
     try:
@@ -1051,7 +1147,9 @@ def as_strided(input, size, stride, storage_offset=None):
 
 
 def as_strided_(input, size, stride, storage_offset=None):
-    """as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)"""
+    """`as_strided` in place: the result is written into the tensor.
+    as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(as_strided_, input):
         return call(as_strided_, input, size, stride, storage_offset)
     try:
@@ -1083,7 +1181,10 @@ def as_strided_(input, size, stride, storage_offset=None):
 
 
 def flatten(input, start_dim=0, end_dim=-1):
-    """flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)"""
+    """The dims from `start_dim` to `end_dim` as one; a view if the strides allow it.
+
+    flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
+    """
     if state.active_modes and intercepts(flatten, input):
         return call(flatten, input, start_dim, end_dim)
     try:
@@ -1097,7 +1198,10 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 
 def unflatten(input, dim, sizes):
-    """unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)"""
+    """A view with the dim `dim` split into several of the given sizes, one of which may be -1.
+
+    unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)
+    """
     if state.active_modes and intercepts(unflatten, input):
         return call(unflatten, input, dim, sizes)
     try:
@@ -1112,7 +1216,10 @@ def unflatten(input, dim, sizes):
 
 
 def view_as_real(input):
-    """view_as_real(Tensor(a) self) -> Tensor(a)"""
+    """A view of complex numbers as real ones, with a last dim of size 2.
+
+    view_as_real(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(view_as_real, input):
         return call(view_as_real, input)
     try:
@@ -1129,7 +1236,10 @@ def view_as_real(input):
 
 
 def view_as_complex(input):
-    """view_as_complex(Tensor(a) self) -> Tensor(a)"""
+    """A view of real numbers with a last dim of size 2 as complex ones.
+
+    view_as_complex(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(view_as_complex, input):
         return call(view_as_complex, input)
     try:
@@ -1146,7 +1256,10 @@ def view_as_complex(input):
 
 
 def real(input):
-    """real(Tensor(a) self) -> Tensor(a)"""
+    """A view of the real parts; a real tensor as it is.
+
+    real(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(real, input):
         return call(real, input)
     if not isinstance(input, Tensor):
@@ -1155,7 +1268,10 @@ def real(input):
 
 
 def imag(input):
-    """imag(Tensor(a) self) -> Tensor(a)"""
+    """A view of the imaginary parts of a complex tensor; a real one is an error.
+
+    imag(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(imag, input):
         return call(imag, input)
     if not isinstance(input, Tensor):
@@ -1184,7 +1300,10 @@ def _unsafe_view(input, size):
 
 
 def contiguous(input, *, memory_format=contiguous_format):
-    """contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)"""
+    """The tensor itself if its memory is row-major (or as `memory_format` tells), otherwise a copy that is.
+
+    contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)
+    """
     if state.active_modes and intercepts(contiguous, input):
         return call(contiguous, input, memory_format=memory_format)
     if not isinstance(input, Tensor):
@@ -1193,7 +1312,10 @@ def contiguous(input, *, memory_format=contiguous_format):
 
 
 def swapaxes(input, axis0, axis1):
-    """swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)"""
+    """Another name of `transpose`.
+
+    swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
+    """
     if state.active_modes and intercepts(swapaxes, input):
         return call(swapaxes, input, axis0, axis1)
     try:
@@ -1207,7 +1329,9 @@ def swapaxes(input, axis0, axis1):
 
 
 def swapaxes_(input, axis0, axis1):
-    """swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)"""
+    """`swapaxes` in place: the result is written into the tensor.
+    swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(swapaxes_, input):
         return call(swapaxes_, input, axis0, axis1)
     try:
@@ -1221,7 +1345,10 @@ def swapaxes_(input, axis0, axis1):
 
 
 def swapdims(input, dim0, dim1):
-    """swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
+    """Another name of `transpose`.
+
+    swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
+    """
     if state.active_modes and intercepts(swapdims, input):
         return call(swapdims, input, dim0, dim1)
     try:
@@ -1235,7 +1362,9 @@ def swapdims(input, dim0, dim1):
 
 
 def swapdims_(input, dim0, dim1):
-    """swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
+    """`swapdims` in place: the result is written into the tensor.
+    swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
+    """
     if state.active_modes and intercepts(swapdims_, input):
         return call(swapdims_, input, dim0, dim1)
     try:
@@ -1249,7 +1378,10 @@ def swapdims_(input, dim0, dim1):
 
 
 def adjoint(input):
-    """adjoint(Tensor(a) self) -> Tensor(a)"""
+    """A view of the conjugate with the last two dims swapped.
+
+    adjoint(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(adjoint, input):
         return call(adjoint, input)
     if not isinstance(input, Tensor):
@@ -1290,7 +1422,10 @@ def moveaxis_int(input, source, destination):
 
 
 def moveaxis(input, source, destination):
-    """moveaxis(input, source, destination)"""
+    """Another name of `movedim`.
+
+    moveaxis(input, source, destination)
+    """
     if isinstance(source, (tuple, list)) and isinstance(destination, (tuple, list)):
         return moveaxis_intlist(input, source, destination)
     if is_int(source) and is_int(destination):
@@ -1299,7 +1434,10 @@ def moveaxis(input, source, destination):
 
 
 def ravel(input):
-    """ravel(Tensor(a) self) -> Tensor(a)"""
+    """The elements as a vector; a view if the tensor is contiguous.
+
+    ravel(Tensor(a) self) -> Tensor(a)
+    """
     if state.active_modes and intercepts(ravel, input):
         return call(ravel, input)
     if not isinstance(input, Tensor):
@@ -1308,7 +1446,10 @@ def ravel(input):
 
 
 def reshape_as(input, other):
-    """reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"""
+    """The same elements in the shape of `other`.
+
+    reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
+    """
     if state.active_modes and intercepts(reshape_as, input, other):
         return call(reshape_as, input, other)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
@@ -1369,7 +1510,9 @@ def tensor_split(
     indices=...,
     axis=None,
 ):
-    """tensor_split(input, tensor_indices_or_sections, dim=0)
+    """Views of parts along `dim`: of so many of nearly one size, or cut at the given indices.
+
+    tensor_split(input, tensor_indices_or_sections, dim=0)
     tensor_split(input, sections, dim=0)
     tensor_split(input, indices, dim=0)
     """
@@ -1434,7 +1577,9 @@ def hsplit_array(input, indices, *more_indices):
 
 
 def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
-    """hsplit(input, sections)
+    """`tensor_split` along dim 1, or dim 0 of a vector.
+
+    hsplit(input, sections)
     hsplit(input, indices, *more_indices)
     """
     if more_indices:
@@ -1486,7 +1631,9 @@ def vsplit_array(input, indices, *more_indices):
 
 
 def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
-    """vsplit(input, sections)
+    """`tensor_split` along dim 0.
+
+    vsplit(input, sections)
     vsplit(input, indices, *more_indices)
     """
     if more_indices:
@@ -1538,7 +1685,9 @@ def dsplit_array(input, indices, *more_indices):
 
 
 def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
-    """dsplit(input, sections)
+    """`tensor_split` along dim 2.
+
+    dsplit(input, sections)
     dsplit(input, indices, *more_indices)
     """
     if more_indices:
@@ -1560,7 +1709,10 @@ def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
 
 
 def alias_copy(input, *, out=None):
-    """alias_copy(Tensor self) -> Tensor"""
+    """As `alias`, but a copy.
+
+    alias_copy(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(alias_copy, input, out):
         return call(alias_copy, input, out=out)
     if not isinstance(input, Tensor):
@@ -1581,7 +1733,10 @@ def alias_copy(input, *, out=None):
 
 
 def detach_copy(input, *, out=None):
-    """detach_copy(Tensor self) -> Tensor"""
+    """As `detach`, but a copy.
+
+    detach_copy(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(detach_copy, input, out):
         return call(detach_copy, input, out=out)
     if not isinstance(input, Tensor):
@@ -1651,7 +1806,9 @@ def view_copy_dtype(input, dtype, *, out=None):
 
 
 def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
-    """view_copy(input, size, *, out=None)
+    """As `Tensor.view`, but a copy.
+
+    view_copy(input, size, *, out=None)
     view_copy(input, dtype, *, out=None)
     """
     if _size is not ...:
@@ -1669,7 +1826,10 @@ def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
 
 
 def transpose_copy(input, dim0, dim1, *, out=None):
-    """transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
+    """As `transpose`, but a copy.
+
+    transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor
+    """
     if state.active_modes and intercepts(transpose_copy, input, out):
         return call(transpose_copy, input, dim0, dim1, out=out)
     try:
@@ -1701,7 +1861,10 @@ def transpose_copy(input, dim0, dim1, *, out=None):
 
 
 def t_copy(input, *, out=None):
-    """t_copy(Tensor self) -> Tensor"""
+    """As `t`, but a copy.
+
+    t_copy(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(t_copy, input, out):
         return call(t_copy, input, out=out)
     if not isinstance(input, Tensor):
@@ -1722,7 +1885,10 @@ def t_copy(input, *, out=None):
 
 
 def permute_copy(input, dims, *, out=None):
-    """permute_copy(Tensor self, int[] dims) -> Tensor"""
+    """As `permute`, but a copy.
+
+    permute_copy(Tensor self, int[] dims) -> Tensor
+    """
     if state.active_modes and intercepts(permute_copy, input, out):
         return call(permute_copy, input, dims, out=out)
     try:
@@ -1752,7 +1918,10 @@ def permute_copy(input, dims, *, out=None):
 
 
 def expand_copy(input, size, *, implicit=False, out=None):
-    """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
+    """As `Tensor.expand`, but a copy.
+
+    expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor
+    """
     if state.active_modes and intercepts(expand_copy, input, out):
         return call(expand_copy, input, size, implicit=implicit, out=out)
     try:
@@ -1861,7 +2030,9 @@ def squeeze_copy_dims(input, dim, *, out=None):
 
 
 def squeeze_copy(input, dim=..., *, out=None, axis=None):
-    """squeeze_copy(input, *, out=None)
+    """As `squeeze`, but a copy.
+
+    squeeze_copy(input, *, out=None)
     squeeze_copy(input, dim, *, out=None)
     """
     if axis is not None:
@@ -1876,7 +2047,9 @@ def squeeze_copy(input, dim=..., *, out=None, axis=None):
 
 
 def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
-    """unsqueeze_copy(Tensor self, int dim) -> Tensor
+    """As `unsqueeze`, but a copy.
+
+    unsqueeze_copy(Tensor self, int dim) -> Tensor
     unsqueeze_copy(input, dim, *, out=None)
     """
     if axis is not None:
@@ -1909,7 +2082,10 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
 
 
 def select_copy(input, dim, index, *, out=None):
-    """select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
+    """As `select`, but a copy.
+
+    select_copy.int(Tensor self, int dim, SymInt index) -> Tensor
+    """
     if state.active_modes and intercepts(select_copy, input, out):
         return call(select_copy, input, dim, index, out=out)
     try:
@@ -1945,7 +2121,10 @@ def select_copy(input, dim, index, *, out=None):
 
 
 def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
-    """slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+    """As `slice`, but a copy.
+
+    slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(slice_copy, input, out):
@@ -1982,7 +2161,10 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
 
 
 def narrow_copy(input, dim, start, length, *, out=None):
-    """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
+    """As `narrow`, but a copy.
+
+    narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
+    """
     if state.active_modes and intercepts(narrow_copy, input, out):
         return call(narrow_copy, input, dim, start, length, out=out)
     try:
@@ -2013,7 +2195,10 @@ def narrow_copy(input, dim, start, length, *, out=None):
 
 
 def split_copy(input, split_size, dim=0, *, axis=None):
-    """split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+    """As `split`, but copies.
+
+    split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(split_copy, input):
@@ -2039,7 +2224,10 @@ def split_copy(input, split_size, dim=0, *, axis=None):
 
 
 def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
-    """split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+    """As `split_with_sizes`, but copies.
+
+    split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(split_with_sizes_copy, input):
@@ -2065,7 +2253,10 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
 
 
 def unbind_copy(input, dim=0, *, axis=None):
-    """unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
+    """As `unbind`, but copies.
+
+    unbind_copy.int(Tensor self, int dim=0) -> Tensor[]
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(unbind_copy, input):
@@ -2088,7 +2279,10 @@ def unbind_copy(input, dim=0, *, axis=None):
 
 
 def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
-    """diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+    """As `diagonal`, but a copy.
+
+    diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor
+    """
     if state.active_modes and intercepts(diagonal_copy, input, out):
         return call(diagonal_copy, input, offset, dim1, dim2, out=out)
     try:
@@ -2127,7 +2321,10 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
 
 
 def unfold_copy(input, dimension, size, step, *, out=None):
-    """unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
+    """As `Tensor.unfold`, but a copy.
+
+    unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor
+    """
     if state.active_modes and intercepts(unfold_copy, input, out):
         return call(unfold_copy, input, dimension, size, step, out=out)
     try:
@@ -2165,7 +2362,10 @@ def unfold_copy(input, dimension, size, step, *, out=None):
 
 
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
-    """as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+    """As `as_strided`, but a copy.
+
+    as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
+    """
     if state.active_modes and intercepts(as_strided_copy, input, out):
         return call(as_strided_copy, input, size, stride, storage_offset, out=out)
     try:
@@ -2208,7 +2408,10 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
 
 
 def view_as_real_copy(input, *, out=None):
-    """view_as_real_copy(Tensor self) -> Tensor"""
+    """As `view_as_real`, but a copy.
+
+    view_as_real_copy(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(view_as_real_copy, input, out):
         return call(view_as_real_copy, input, out=out)
     if not isinstance(input, Tensor):
@@ -2229,7 +2432,10 @@ def view_as_real_copy(input, *, out=None):
 
 
 def view_as_complex_copy(input, *, out=None):
-    """view_as_complex_copy(Tensor self) -> Tensor"""
+    """As `view_as_complex`, but a copy.
+
+    view_as_complex_copy(Tensor self) -> Tensor
+    """
     if state.active_modes and intercepts(view_as_complex_copy, input, out):
         return call(view_as_complex_copy, input, out=out)
     if not isinstance(input, Tensor):
@@ -2252,7 +2458,10 @@ def view_as_complex_copy(input, *, out=None):
 
 
 def select_scatter(input, src, dim, index):
-    """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
+    """A copy of `input` with `src` in the place of what `select` gives.
+
+    select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor
+    """
     if state.active_modes and intercepts(select_scatter, input, src):
         return call(select_scatter, input, src, dim, index)
     try:
@@ -2281,7 +2490,10 @@ def select_scatter(input, src, dim, index):
 
 
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, axis=None):
-    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+    """A copy of `input` with `src` in the place of what `slice` gives.
+
+    slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
+    """
     if axis is not None:
         dim = axis
     if state.active_modes and intercepts(slice_scatter, input, src, out):
@@ -2325,7 +2537,10 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
-    """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+    """A copy of `input` with `src` in the place of what `diagonal` gives.
+
+    diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor
+    """
     if state.active_modes and intercepts(diagonal_scatter, input, src):
         return call(diagonal_scatter, input, src, offset, dim1, dim2)
     try:
@@ -2353,7 +2568,10 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
-    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+    """A copy of `input` with `src` in the place of what `as_strided` gives.
+
+    as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
+    """
     if state.active_modes and intercepts(as_strided_scatter, input, src):
         return call(as_strided_scatter, input, src, size, stride, storage_offset)
     try:

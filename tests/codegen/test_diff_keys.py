@@ -87,6 +87,7 @@ CHANGES = {
 IRRELEVANT = {
     "short_cut": "whether a transform gets another tensor of a captured one that stays as it is, is no promise",
     "copies": "what the op does with nothing but tensors of inference mode that require grad is no promise",
+    "doc": "the sentences are for readers",
     "samples": "the test inputs are no part of the interface",
     "versions.version": "numbers go from 1 without gaps: another number is another entry",
 }

@@ -362,7 +362,7 @@ def check_variants(ops):
     assert ops.spelled_(x) is x and ops.spelled(x, out=out) is out and out.tolist() == (matrix() + 2).tolist()
 
 
-@shows("python_names", "python", "python: hidden", "python: absent", "divergence")
+@shows("python_names", "python", "python: hidden", "python: absent", "divergence", "doc")
 def check_names(ops):
     assert ops.stretch(matrix(), by=2).tolist() == (2 * matrix()).tolist()
     check_gradients(lambda x: ops.stretch(x, by=3), matrix())
@@ -371,6 +371,7 @@ def check_names(ops):
     assert find_op(f"{ops.either.op.namespace}::either.Scalar").absent_in_torch
     assert torch.ops.everyword.neither.Scalar(matrix(), 1).tolist() == [[1, 1], [1.5, 2]]
     assert not find_op(f"{ops.neither.op.namespace}::neither.Scalar").absent_in_torch
+    assert ops.stretch.__doc__.startswith("Each element of `input` times `by`.\n")
 
 
 @shows("deprecated", "since", "removal", "replacement")
