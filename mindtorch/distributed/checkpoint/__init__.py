@@ -12,11 +12,17 @@ from mindtorch.distributed.checkpoint.metadata import Metadata as Metadata
 from mindtorch.distributed.checkpoint.metadata import TensorStorageMetadata as TensorStorageMetadata
 from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner as DefaultLoadPlanner
 from mindtorch.distributed.checkpoint.planner import DefaultSavePlanner as DefaultSavePlanner
+from mindtorch.distributed.checkpoint.planner import LoadItemType as LoadItemType
 from mindtorch.distributed.checkpoint.planner import LoadPlan as LoadPlan
+from mindtorch.distributed.checkpoint.planner import LoadPlanner as LoadPlanner
 from mindtorch.distributed.checkpoint.planner import ReadItem as ReadItem
 from mindtorch.distributed.checkpoint.planner import SavePlan as SavePlan
+from mindtorch.distributed.checkpoint.planner import SavePlanner as SavePlanner
 from mindtorch.distributed.checkpoint.planner import WriteItem as WriteItem
 from mindtorch.distributed.checkpoint.saving import async_save as async_save
 from mindtorch.distributed.checkpoint.saving import load as load
 from mindtorch.distributed.checkpoint.saving import save as save
 from mindtorch.distributed.checkpoint.stateful import Stateful as Stateful
+from mindtorch.distributed.checkpoint.storage import StorageReader as StorageReader
+from mindtorch.distributed.checkpoint.storage import StorageWriter as StorageWriter
+from mindtorch.distributed.checkpoint.storage import WriteResult as WriteResult

@@ -9,7 +9,7 @@ import os
 import pickle
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,12 +17,15 @@ from typing import Any, BinaryIO
 from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.checkpoint.metadata import Metadata, MetadataIndex, StorageMeta
 from mindtorch.distributed.checkpoint.planner import (
-    DefaultLoadPlanner,
-    DefaultSavePlanner,
+    LoadItemType,
     LoadPlan,
+    LoadPlanner,
     SavePlan,
+    SavePlanner,
     block_of,
 )
+from mindtorch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
+from mindtorch.futures import Future
 from mindtorch.serialization import load, save
 from mindtorch.serialization.pickler import pickler
 from mindtorch.serialization.unpickler import full_unpickler
@@ -45,13 +48,12 @@ class _StorageInfo:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-@dataclass(frozen=True)
-class WriteResult:
-    """What was written, and where it is."""
+@dataclass
+class _StoragePrefix:
+    """What the files of a process are called by."""
 
-    index: MetadataIndex
-    size_in_bytes: int
-    storage_data: _StorageInfo
+    prefix: str
+    mark: str
 
 
 class _Folder:
@@ -65,7 +67,7 @@ class _Folder:
         return self.path
 
 
-class FileSystemWriter(_Folder):
+class FileSystemWriter(_Folder, StorageWriter):
     """Saves checkpoints in a folder.
 
     A checkpoint that is there already stays whole until the new one is: its files are removed last.
@@ -93,32 +95,43 @@ class FileSystemWriter(_Folder):
             self.path = Path(checkpoint_id)
         self.save_id = str(uuid.uuid4())
 
-    def prepare(self) -> str:
-        """Make the folder; what the files of all processes are called by."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        if not (self.path / _METADATA).exists():
-            return ""
-        if not self.overwrite:
-            raise RuntimeError("Checkpoint already exists and self.overwrite=False.")
-        return f"_{self.save_id}"
+    def storage_meta(self) -> StorageMeta:
+        """Where the checkpoint is, and which one of those that were there."""
+        return StorageMeta(str(self.path), self.save_id)
 
-    def write_data(self, plan: SavePlan, planner: DefaultSavePlanner, rank: int, mark: str) -> list[WriteResult]:
+    def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        """There is nothing to set up."""
+
+    def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
+        """The plan as it is."""
+        return plan
+
+    def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
+        """Make the folder, and say what the files of each process are called."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        is_there = (self.path / _METADATA).exists()
+        if is_there and not self.overwrite:
+            raise RuntimeError("Checkpoint already exists and self.overwrite=False.")
+        mark = f"_{uuid.uuid4()}" if is_there else ""  # no file of the checkpoint that is there is written
+        return [replace(plan, storage_data=_StoragePrefix(f"__{rank}_", mark)) for rank, plan in enumerate(plans)]
+
+    def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future:
         """Write what the plan says, in one file or in one for each thing."""
         groups = [plan.items] if self.single_file_per_rank else [[item] for item in plan.items]
-        results = []
+        results: list[WriteResult] = []
         for number, items in enumerate(groups):
             if items:
-                name = f"__{rank}_{number}{mark}{_SUFFIX}"
+                name = f"{plan.storage_data.prefix}{number}{plan.storage_data.mark}{_SUFFIX}"
                 with (self.path / name).open("wb") as file:
                     results += [_written(file, name, item.index, planner.resolve_data(item)) for item in items]
                     self._sync(file)
-        return results
+        return _done(results)
 
     def finish(self, metadata: Metadata, results: Sequence[Sequence[WriteResult]]) -> None:
         """Write the metadata, which makes the files a checkpoint."""
         metadata.version = _VERSION
         metadata.storage_data = {each.index: each.storage_data for those in results for each in those}
-        metadata.storage_meta = StorageMeta(str(self.path), self.save_id)
+        metadata.storage_meta = self.storage_meta()
         whole = self.path / f"{_METADATA}.tmp"
         with whole.open("wb") as file:
             pickler(file, pickle, 2, None).dump(metadata)
@@ -148,17 +161,25 @@ class FileSystemWriter(_Folder):
         return isinstance(checkpoint_id, os.PathLike) or "://" not in str(checkpoint_id)
 
 
-def _written(file: BinaryIO, name: str, index: MetadataIndex, value: Any) -> WriteResult:
+def _written(file: BinaryIO, name: str, index: MetadataIndex, value: Tensor | BytesIO) -> WriteResult:
     start = file.tell()
-    content = BytesIO()
-    # A view would take all of its memory along.
-    save(value.detach().cpu().clone() if isinstance(value, Tensor) else value, content)
+    content = value
+    if isinstance(value, Tensor):
+        content = BytesIO()
+        save(value.detach().cpu().clone(), content)  # a view would take all of its memory along
+    assert isinstance(content, BytesIO)
     file.write(content.getbuffer())
     length = file.tell() - start
     return WriteResult(index, length, _StorageInfo(name, start, length))
 
 
-class FileSystemReader(_Folder):
+def _done(result: Any) -> Future:
+    future: Future = Future()
+    future.set_result(result)
+    return future
+
+
+class FileSystemReader(_Folder, StorageReader):
     """Loads checkpoints from a folder. As with `torch.load(..., weights_only=False)`, they must be trusted."""
 
     def __init__(self, path: str | os.PathLike) -> None:
@@ -171,14 +192,24 @@ class FileSystemReader(_Folder):
             self.path = Path(checkpoint_id)
         self._places = {}
 
-    def read_metadata(self) -> Metadata:
+    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
         """What the checkpoint has. A folder without it is none: saving was interrupted."""
         with (self.path / _METADATA).open("rb") as file:
-            metadata = full_unpickler(file, pickle, _no_tensors, {}).load()
-        self._places = metadata.storage_data
-        return metadata
+            return full_unpickler(file, pickle, _no_tensors, {}).load()
 
-    def read_data(self, plan: LoadPlan, planner: DefaultLoadPlanner) -> None:
+    def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        """Take the places from the metadata."""
+        self._places = metadata.storage_data
+
+    def prepare_local_plan(self, plan: LoadPlan) -> LoadPlan:
+        """The plan as it is."""
+        return plan
+
+    def prepare_global_plan(self, plans: list[LoadPlan]) -> list[LoadPlan]:
+        """The plans as they are."""
+        return plans
+
+    def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future:
         """Read what the plan says."""
         for item in sorted(plan.items, key=self._place_of):
             place = self._places[item.storage_index]
@@ -187,11 +218,14 @@ class FileSystemReader(_Folder):
             with (self.path / place.relative_path).open("rb") as file:
                 file.seek(place.offset)
                 content = BytesIO(file.read(place.length))
-            if item.lengths is None:
-                planner.load_bytes(item, load(content, weights_only=False))
+            if item.type is LoadItemType.BYTE_IO:
+                planner.load_bytes(item, content)
                 continue
             saved = load(content, map_location="cpu", weights_only=True)
-            planner.resolve_tensor(item).copy_(block_of(saved, item.storage_offsets, item.lengths))
+            place_for = planner.resolve_tensor(item).detach()
+            place_for.copy_(block_of(saved, item.storage_offsets, item.lengths))
+            planner.commit_tensor(item, place_for)
+        return _done(None)
 
     def _place_of(self, item: Any) -> tuple[str, int]:
         place = self._places[item.storage_index]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+from io import BytesIO
 from typing import Any
 
 from mindtorch._core.size import Size
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
 from mindtorch.distributed.checkpoint.chunks import chunks_of, size_of
-from mindtorch.distributed.checkpoint.flattening import Path, flatten_state_dict, replace
+from mindtorch.distributed.checkpoint.flattening import Path, flatten_state_dict
+from mindtorch.distributed.checkpoint.flattening import replace as put
 from mindtorch.distributed.checkpoint.metadata import (
     BytesStorageMetadata,
     ChunkStorageMetadata,
     Metadata,
     MetadataIndex,
+    StorageMeta,
     TensorProperties,
     TensorStorageMetadata,
 )
+from mindtorch.serialization import load, save
 
 _INVALID = "Failed to validate global plan"
 
@@ -55,15 +60,23 @@ class WriteItem:
         return 0 if data is None else data.properties.dtype.itemsize * _product(data.chunk.sizes)
 
 
+class LoadItemType(Enum):
+    """What is read: a block of a tensor, or something else."""
+
+    TENSOR = auto()
+    BYTE_IO = auto()
+
+
 @dataclass(frozen=True)
 class ReadItem:
     """A block of a saved part, and where it goes."""
 
+    type: LoadItemType
     dest_index: MetadataIndex
     dest_offsets: Size
     storage_index: MetadataIndex
     storage_offsets: Size
-    lengths: Size | None
+    lengths: Size
 
 
 @dataclass(frozen=True)
@@ -71,7 +84,9 @@ class SavePlan:
     """What one process writes."""
 
     items: list[WriteItem]
+    storage_data: Any = None
     planner_data: Any = None
+    usable: bool = True
 
 
 @dataclass(frozen=True)
@@ -79,9 +94,75 @@ class LoadPlan:
     """What one process reads."""
 
     items: list[ReadItem]
+    storage_data: Any = None
+    planner_data: Any = None
 
 
-class DefaultSavePlanner:
+class SavePlanner(ABC):
+    """Who saves what. The methods are called in this order; `create_global_plan` in the process of rank 0 only."""
+
+    @abstractmethod
+    def set_up_planner(
+        self, state_dict: dict[str, Any], storage_meta: StorageMeta | None = None, is_coordinator: bool = False
+    ) -> None:
+        """Begin with a state dict."""
+
+    @abstractmethod
+    def create_local_plan(self) -> SavePlan:
+        """What this process could write."""
+
+    @abstractmethod
+    def create_global_plan(self, all_plans: list[SavePlan]) -> tuple[list[SavePlan], Metadata]:
+        """What each process does write, and what there will be."""
+
+    @abstractmethod
+    def finish_plan(self, new_plan: SavePlan) -> SavePlan:
+        """The plan of this process, before it writes."""
+
+    @abstractmethod
+    def resolve_data(self, write_item: WriteItem) -> Tensor | BytesIO:
+        """The tensor to write or, for another thing, its bytes."""
+
+
+class LoadPlanner:
+    """Who loads what. The methods are called in this order; `create_global_plan` in the process of rank 0 only."""
+
+    @abstractmethod
+    def set_up_planner(
+        self, state_dict: dict[str, Any], metadata: Metadata | None = None, is_coordinator: bool = False
+    ) -> None:
+        """Begin with a state dict, whose values are replaced and whose tensors are filled."""
+
+    @abstractmethod
+    def create_local_plan(self) -> LoadPlan:
+        """What this process reads."""
+
+    @abstractmethod
+    def create_global_plan(self, global_plan: list[LoadPlan]) -> list[LoadPlan]:
+        """What each process reads, once all plans are known."""
+
+    @abstractmethod
+    def finish_plan(self, central_plan: LoadPlan) -> LoadPlan:
+        """The plan of this process, before it reads."""
+
+    @abstractmethod
+    def load_bytes(self, read_item: ReadItem, value: BytesIO) -> None:
+        """Take the bytes of something that is no tensor."""
+
+    def resolve_bytes(self, read_item: ReadItem) -> BytesIO:
+        """Where such bytes could go."""
+        raise NotImplementedError("LoadPlanner.resolve_bytes is not implemented")
+
+    @abstractmethod
+    def resolve_tensor(self, read_item: ReadItem) -> Tensor:
+        """Where a block goes: a tensor that is written."""
+
+    @abstractmethod
+    def commit_tensor(self, read_item: ReadItem, tensor: Tensor) -> None:
+        """What `resolve_tensor` has given was written."""
+
+
+class DefaultSavePlanner(SavePlanner):
     """Each process writes its parts; what several have is written by one of them."""
 
     def __init__(
@@ -101,8 +182,11 @@ class DefaultSavePlanner:
         self.dedup_save_to_lowest_rank = dedup_save_to_lowest_rank
         self.state_dict: dict[str, Any] = {}
 
-    def set_up_planner(self, state_dict: Mapping[str, Any]) -> None:
+    def set_up_planner(
+        self, state_dict: Mapping[str, Any], storage_meta: StorageMeta | None = None, is_coordinator: bool = False
+    ) -> None:
         """Begin with a state dict."""
+        self.is_coordinator = is_coordinator
         self.state_dict = dict(state_dict)
         self.paths: dict[str, Path] = {name: (name,) for name in state_dict}
         if self.flatten_state_dict:
@@ -111,24 +195,31 @@ class DefaultSavePlanner:
     def create_local_plan(self) -> SavePlan:
         """What this process could write."""
         items = [item for name, value in self.state_dict.items() for item in _write_items(name, value)]
-        return SavePlan(items, self.paths)
+        return SavePlan(items, planner_data=self.paths)
 
-    def create_global_plan(self, plans: Sequence[SavePlan]) -> tuple[list[SavePlan], Metadata]:
+    def create_global_plan(self, all_plans: Sequence[SavePlan]) -> tuple[list[SavePlan], Metadata]:
         """What each process does write, and what there will be."""
-        writers = _writers(plans, self.dedup_save_to_lowest_rank)
+        writers = _writers(all_plans, self.dedup_save_to_lowest_rank)
         kept = [
-            SavePlan([item for item in plan.items if writers[item.index] == rank], plan.planner_data)
-            for rank, plan in enumerate(plans)
+            replace(plan, items=[item for item in plan.items if writers[item.index] == rank])
+            for rank, plan in enumerate(all_plans)
         ]
-        paths = {name: path for plan in plans for name, path in plan.planner_data.items()}
+        paths = {name: path for plan in all_plans for name, path in plan.planner_data.items()}
         return kept, Metadata(_described(kept), paths if self.flatten_state_dict else None)
 
-    def resolve_data(self, item: WriteItem) -> Any:
-        """The tensor, or the other thing, to write."""
-        value = self.state_dict[item.index.fqn]
-        if item.type is WriteItemType.BYTE_IO:
-            return value
-        return next(part for offsets, part in chunks_of(value) if offsets == item.index.offset)
+    def finish_plan(self, new_plan: SavePlan) -> SavePlan:
+        """The plan as it is."""
+        return new_plan
+
+    def resolve_data(self, write_item: WriteItem) -> Tensor | BytesIO:
+        """The tensor to write or, for another thing, what `torch.save` makes of it."""
+        value = self.state_dict[write_item.index.fqn]
+        if write_item.type is WriteItemType.BYTE_IO:
+            content = BytesIO()
+            save(value, content)
+            content.seek(0)
+            return content
+        return next(part for offsets, part in chunks_of(value) if offsets == write_item.index.offset)
 
 
 def _write_items(name: str, value: Any) -> list[WriteItem]:
@@ -194,7 +285,7 @@ def _product(sizes: Sequence[int]) -> int:
     return result
 
 
-class DefaultLoadPlanner:
+class DefaultLoadPlanner(LoadPlanner):
     """Each process reads what its tensors need, in whatever parts it was saved."""
 
     def __init__(
@@ -208,9 +299,11 @@ class DefaultLoadPlanner:
         self.allow_partial_load = allow_partial_load
         self.state_dict: dict[str, Any] = {}
 
-    def set_up_planner(self, state_dict: dict[str, Any], metadata: Metadata) -> None:
+    def set_up_planner(
+        self, state_dict: dict[str, Any], metadata: Metadata | None = None, is_coordinator: bool = False
+    ) -> None:
         """Begin with a state dict, whose values are replaced and whose tensors are filled."""
-        self.original, self.metadata = state_dict, metadata
+        self.original, self.metadata, self.is_coordinator = state_dict, metadata, is_coordinator
         self.state_dict = dict(state_dict)
         self.paths: dict[str, Path] = {name: (name,) for name in state_dict}
         if self.flatten_state_dict:
@@ -218,6 +311,7 @@ class DefaultLoadPlanner:
 
     def create_local_plan(self) -> LoadPlan:
         """What this process reads."""
+        assert self.metadata is not None
         items = []
         for name, value in self.state_dict.items():
             saved = self.metadata.state_dict_metadata.get(name)
@@ -227,22 +321,35 @@ class DefaultLoadPlanner:
                 raise RuntimeError(f"Missing key in checkpoint state_dict: {name}.")
         return LoadPlan(items)
 
-    def resolve_tensor(self, item: ReadItem) -> Tensor:
-        """Where a block goes."""
-        parts = chunks_of(self.state_dict[item.dest_index.fqn])
-        part = next(part for offsets, part in parts if offsets == item.dest_index.offset)
-        return _block(part, item.dest_offsets, item.lengths)
+    def create_global_plan(self, global_plan: list[LoadPlan]) -> list[LoadPlan]:
+        """The plans as they are: each process reads for itself."""
+        return global_plan
 
-    def load_bytes(self, item: ReadItem, value: Any) -> None:
-        """Take something that is no tensor."""
-        replace(self.original, self.paths[item.dest_index.fqn], value)
+    def finish_plan(self, central_plan: LoadPlan) -> LoadPlan:
+        """The plan as it is."""
+        return central_plan
+
+    def load_bytes(self, read_item: ReadItem, value: BytesIO) -> None:
+        """Take something that is no tensor, as `torch.save` has written it."""
+        put(self.original, self.paths[read_item.dest_index.fqn], load(value, weights_only=False))
+
+    def resolve_tensor(self, read_item: ReadItem) -> Tensor:
+        """Where a block goes."""
+        parts = chunks_of(self.state_dict[read_item.dest_index.fqn])
+        part = next(part for offsets, part in parts if offsets == read_item.dest_index.offset)
+        return block_of(part, read_item.dest_offsets, read_item.lengths)
+
+    def commit_tensor(self, read_item: ReadItem, tensor: Tensor) -> None:
+        """A block lies where it belongs."""
 
 
 def _read_items(name: str, value: Any, saved: TensorStorageMetadata | BytesStorageMetadata) -> list[ReadItem]:
     if isinstance(saved, BytesStorageMetadata):
         if isinstance(value, Tensor):
             raise ValueError(f"Invalid checkpoint metadata for {name}, expected a tensor but found {type(saved)}")
-        return [ReadItem(MetadataIndex(name), Size(), MetadataIndex(name), Size(), None)]
+        return [
+            ReadItem(LoadItemType.BYTE_IO, MetadataIndex(name), Size((0,)), MetadataIndex(name), Size((0,)), Size((0,)))
+        ]
     if not isinstance(value, Tensor):
         raise ValueError(
             f"Invalid checkpoint metadata for {name}, expected BytesStorageMetadata but found {type(saved)}"
@@ -267,6 +374,7 @@ def _overlap(name: str, offsets: Size, sizes: Sequence[int], chunk: ChunkStorage
         return []
     return [
         ReadItem(
+            LoadItemType.TENSOR,
             MetadataIndex(name, offsets),
             Size(start - offset for start, offset in zip(starts, offsets, strict=True)),
             MetadataIndex(name, chunk.offsets),
@@ -276,10 +384,8 @@ def _overlap(name: str, offsets: Size, sizes: Sequence[int], chunk: ChunkStorage
     ]
 
 
-def _block(tensor: Tensor, offsets: Sequence[int], lengths: Sequence[int] | None) -> Tensor:
-    for dim, (offset, length) in enumerate(zip(offsets, lengths or (), strict=True)):
+def block_of(tensor: Tensor, offsets: Sequence[int], lengths: Sequence[int]) -> Tensor:
+    """A block of a tensor, as a view."""
+    for dim, (offset, length) in enumerate(zip(offsets, lengths, strict=True)):
         tensor = tensor.narrow(dim, offset, length)
     return tensor
-
-
-block_of = _block

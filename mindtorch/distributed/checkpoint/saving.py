@@ -16,8 +16,16 @@ from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.distributed.checkpoint.agreement import Together
 from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from mindtorch.distributed.checkpoint.metadata import Metadata
-from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner, DefaultSavePlanner
+from mindtorch.distributed.checkpoint.planner import (
+    DefaultLoadPlanner,
+    DefaultSavePlanner,
+    LoadPlan,
+    LoadPlanner,
+    SavePlan,
+    SavePlanner,
+)
 from mindtorch.distributed.checkpoint.stateful import Stateful
+from mindtorch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 from mindtorch.distributed.groups import new_group
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.world import default_group
@@ -31,8 +39,8 @@ def save(
     state_dict: Mapping[str, Any],
     *,
     checkpoint_id: str | os.PathLike | None = None,
-    storage_writer: FileSystemWriter | None = None,
-    planner: DefaultSavePlanner | None = None,
+    storage_writer: StorageWriter | None = None,
+    planner: SavePlanner | None = None,
     process_group: ProcessGroup | None = None,
     no_dist: bool = False,
     use_collectives: bool = True,
@@ -55,14 +63,24 @@ def _together(process_group: ProcessGroup | None, no_dist: bool, use_collectives
     return Together(process_group, no_dist)
 
 
-def _save(
-    state_dict: Mapping[str, Any], writer: FileSystemWriter, planner: DefaultSavePlanner, together: Together
-) -> Metadata:
-    planner.set_up_planner(state_dict)
-    plans = together.everywhere("plan", planner.create_local_plan)
-    kept, metadata, mark = together.by_first("plan", lambda: (*planner.create_global_plan(plans), writer.prepare()))
-    own = kept[together.rank]
-    results = together.everywhere("write", lambda: writer.write_data(own, planner, together.rank, mark))
+def _save(state_dict: Mapping[str, Any], writer: StorageWriter, planner: SavePlanner, together: Together) -> Metadata:
+    is_first = together.rank == 0
+
+    def planned() -> SavePlan:
+        planner.set_up_planner(dict(state_dict), storage_meta=writer.storage_meta(), is_coordinator=is_first)
+        writer.set_up_storage_writer(is_first, rank=together.rank, use_collectives=True)
+        return writer.prepare_local_plan(planner.create_local_plan())
+
+    def agreed() -> tuple[list[SavePlan], Metadata]:
+        kept, metadata = planner.create_global_plan(plans)
+        return writer.prepare_global_plan(kept), metadata
+
+    def written() -> list[WriteResult]:
+        return writer.write_data(planner.finish_plan(kept[together.rank]), planner).wait()
+
+    plans = together.everywhere("plan", planned)
+    kept, metadata = together.by_first("plan", agreed)
+    results = together.everywhere("write", written)
     together.by_first("finish", lambda: writer.finish(metadata, results))
     return metadata
 
@@ -71,8 +89,8 @@ def async_save(
     state_dict: Mapping[str, Any],
     *,
     checkpoint_id: str | os.PathLike | None = None,
-    storage_writer: FileSystemWriter | None = None,
-    planner: DefaultSavePlanner | None = None,
+    storage_writer: StorageWriter | None = None,
+    planner: SavePlanner | None = None,
     process_group: ProcessGroup | None = None,
     no_dist: bool = False,
     use_collectives: bool = True,
@@ -113,8 +131,8 @@ def load(
     state_dict: dict[str, Any],
     *,
     checkpoint_id: str | os.PathLike | None = None,
-    storage_reader: FileSystemReader | None = None,
-    planner: DefaultLoadPlanner | None = None,
+    storage_reader: StorageReader | None = None,
+    planner: LoadPlanner | None = None,
     process_group: ProcessGroup | None = None,
     no_dist: bool = False,
 ) -> None:
@@ -126,14 +144,24 @@ def load(
     if together.group is None:
         warn(_ALONE.format("load"))
     reader = storage_reader or FileSystemReader(_given(checkpoint_id))
-    reader.reset(checkpoint_id)
+    if checkpoint_id is not None:
+        reader.reset(checkpoint_id)
     chosen = planner or DefaultLoadPlanner()
     states = _states(state_dict)
 
-    def read() -> None:
-        chosen.set_up_planner(states, reader.read_metadata())
-        reader.read_data(chosen.create_local_plan(), chosen)
+    is_first = together.rank == 0
 
+    def planned() -> LoadPlan:
+        metadata = reader.read_metadata()
+        chosen.set_up_planner(states, metadata, is_first)
+        reader.set_up_storage_reader(metadata, is_first, rank=together.rank, use_collectives=True)
+        return reader.prepare_local_plan(chosen.create_local_plan())
+
+    def read() -> None:
+        reader.read_data(chosen.finish_plan(agreed[together.rank]), chosen).wait()
+
+    plans = together.everywhere("plan", planned)
+    agreed = together.by_first("plan", lambda: reader.prepare_global_plan(chosen.create_global_plan(plans)))
     together.everywhere("read", read)
     for name, value in list(state_dict.items()):
         if _has_state(value):
@@ -150,9 +178,10 @@ def _has_state(value: Any) -> bool:
     return isinstance(value, Stateful) and not isinstance(value, Tensor)
 
 
-def _writer(checkpoint_id: str | os.PathLike | None, writer: FileSystemWriter | None) -> FileSystemWriter:
+def _writer(checkpoint_id: str | os.PathLike | None, writer: StorageWriter | None) -> StorageWriter:
     chosen = writer or FileSystemWriter(_given(checkpoint_id))
-    chosen.reset(checkpoint_id)
+    if checkpoint_id is not None:
+        chosen.reset(checkpoint_id)
     return chosen
 
 
