@@ -151,7 +151,7 @@ def test_a_folder_of_other_files_is_not_taken_for_generated_code(tmp_path):
     check_case(Case("other files", "", error, hint), tmp_path)
 
 
-def test_pages_and_schemas_that_somebody_wrote_are_left_alone(tmp_path):
+def test_pages_and_schemas_written_by_hand_are_left_alone(tmp_path):
     kept = tmp_path / "docs" / "ops" / "guide.md", tmp_path / "schemas" / "own.schema.json"
     left_over = tmp_path / "docs" / "ops" / "old.md"
     for path in (*kept, left_over):

@@ -185,7 +185,7 @@ class TestComment:
         assert (code, written) == (0, [])
         assert output.startswith("no open pull request from you:")
 
-    def test_nobody_is_mentioned(self, comment):
+    def test_nothing_is_mentioned(self, comment):
         _, _, ((_, _, text),) = comment(f"{markdown.MARKER}\n\n## `@octocat` @octocat a @ b")
         assert text.splitlines()[2] == "## `@\u200boctocat` @\u200boctocat a @ b"
 

@@ -71,7 +71,7 @@ class TestOwnership:
         variable = leaf(np.ones(3))
         assert is_stealable([torch.ones(3) * 2], variable)
 
-    def test_a_gradient_that_somebody_holds_is_not(self):
+    def test_a_gradient_with_other_references_is_not(self):
         variable, grad = leaf(np.ones(3)), torch.ones(3)
         assert not is_stealable([grad], variable)
         array = np.ones(3, np.float32)

@@ -28,7 +28,7 @@ class TestMoving:
         assert all(each.untyped_storage() is storage for each in (x, tail, column, twin, bits))
         assert tail.storage_offset() == 2 and storage.nbytes() == 4000
 
-    def test_growing_alone_looks_for_nobody(self, monkeypatch):
+    def test_growing_alone_looks_for_no_other_tensors(self, monkeypatch):
         looks = []
         monkeypatch.setattr(gc, "get_objects", lambda: looks.append(True) or [])
         x, view = torch.empty(0), torch.ones(4)[1:]

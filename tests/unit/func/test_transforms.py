@@ -129,7 +129,7 @@ class TestLevels:
         gc.collect()
         assert kept[0]() is None and result.grad_fn is None
 
-    def test_nothing_is_recorded_that_nobody_can_ask_for(self):
+    def test_nothing_is_recorded_that_cannot_be_asked_for(self):
         modes = []
 
         class Square(torch.autograd.Function):

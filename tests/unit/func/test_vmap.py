@@ -183,7 +183,7 @@ def test_samples_are_not_written_into_what_all_of_them_share():
 # -------------------- ops without a rule --------------------
 
 
-def test_an_op_of_somebody_else_runs_for_one_sample_after_the_other():
+def test_an_op_of_another_package_runs_for_one_sample_after_the_other():
     @torch.library.custom_op("vmap_tests::largest", mutates_args=())
     def largest(x: torch.Tensor) -> torch.Tensor:
         return torch.from_numpy(np.asarray(x.numpy().max()))

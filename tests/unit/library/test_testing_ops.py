@@ -178,7 +178,7 @@ def test_an_op_that_is_not_complete_fails_once(checked):
     ]
 
 
-def test_an_op_that_nobody_registered():
+def test_an_op_that_is_not_registered():
     with pytest.raises(LookupError, match="nothing::at_all is not registered: import the package"):
         checks([OpRow("nothing::at_all", "unary", "float")], SAMPLES)
 

@@ -154,7 +154,7 @@ def test_pipes_with_a_name(tmp_path):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_folders_and_files_that_may_not_be_written(path):
-    def save_as_somebody_else():
+    def save_as_another_user():
         os.chdir(path.parent)
         os.setuid(65534)
         save(torch.arange(9), "model.pt")
@@ -163,12 +163,12 @@ def test_folders_and_files_that_may_not_be_written(path):
     for folder in (shown, *[each for each in shown.parents if len(each.parts) > 2]):
         folder.chmod(folder.stat().st_mode | 0o055)
     path.chmod(0o666)
-    assert status_of(forked(save_as_somebody_else)) == 0
+    assert status_of(forked(save_as_another_user)) == 0
     assert is_whole(path, torch.arange(9))
     save(OLD, path)
     shown.chmod(0o777)
     path.chmod(0o644)
-    assert status_of(forked(save_as_somebody_else)) == 1
+    assert status_of(forked(save_as_another_user)) == 1
     assert is_whole(path, OLD)
 
 
