@@ -505,6 +505,48 @@ def threshold(make):
 
 
 @samples
+def shrunk(make):
+    yield from unary(make)
+    yield call(make(2, 3), 1.5)
+
+
+@samples
+def leaky(make):
+    yield from unary(make)
+    yield call(make(2, 3), 0.25)
+
+
+@samples
+def elu(make):
+    yield from unary(make)
+    yield call(make(2, 3), 0.5, 2, 1.5)
+
+
+@samples
+def celu(make):
+    yield from unary(make)
+    yield call(make(2, 3), 2.5)
+
+
+@samples
+def softplus(make):
+    yield from unary(make)
+    yield call(make(2, 3), 2, 1.5)
+
+
+@samples
+def sum_with_number(make):
+    yield from number_scalar(make)
+    yield call(make(2, 3), 2, 3)
+
+
+@samples
+def difference_from_number(make):
+    yield from binary_number(make)
+    yield call(make(2, 3), 2, 3)
+
+
+@samples
 def hardtanh(make):
     for x in every_shape(make):
         yield call(x)
@@ -1673,6 +1715,13 @@ def triangular_system(make):
         yield call(matrices(make, well_conditioned(make, 3, 3)), make(3, 2), upper=upper)
         yield call(matrices(make, well_conditioned(make, 3, 3)), make(2, 3), upper=upper, left=False)
     yield call(matrices(make, well_conditioned(make, 2, 3, 3)), make(3, 2), upper=True, unitriangular=True)
+
+
+@samples
+def positive_definite_by_halves(make):
+    yield from positive_definite(make)
+    for sample in positive_definite(make):
+        yield call(*sample.args, upper=True)
 
 
 @samples

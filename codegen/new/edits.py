@@ -67,13 +67,22 @@ def add_samples(files: Files, draft: Draft, model: Model) -> tuple[Line | None, 
     )
     if rule.names is None or needs_none:
         return None, None
-    if counterpart is not None and counterpart.samples is not None and "samples" not in draft.misfits:
+    if counterpart is not None and counterpart.samples is not None and _gives_all(counterpart, draft):
         return Line("samples", counterpart.samples, like(counterpart)), None
     if name in rule.names:
         return Line("samples", name, f"{rule.file} has a generator of that name"), None
     text = files.read(rule.file) or ""
     files.change(rule.file, appended(text, sample_generator(name, draft.schema, model.project)))
     return Line("samples", name, f"to be written in {rule.file}"), rule.file
+
+
+def _gives_all(counterpart: Op, draft: Draft) -> bool:
+    """Whether the samples of an op are some of the new one that may vary all its arguments.
+
+    What has fewer arguments leaves the others at their defaults: whatever a formula does with them, it would pass.
+    """
+    has_all = len(counterpart.schema.inputs) >= len(draft.schema.inputs)
+    return has_all and "samples" not in draft.misfits
 
 
 def add_composite(files: Files, draft: Draft, model: Model) -> None:

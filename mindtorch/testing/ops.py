@@ -12,6 +12,7 @@ The table `OPS` is generated. `samples` is a module with a function for each `sa
 of NumPy arrays that says what the result should be.
 """
 
+import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,7 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
 from mindtorch.dispatch.keys import device_types
 from mindtorch.dispatch.registry import OpEntry, find_op, kernel_table
+from mindtorch.dispatch.schema.function_schema import Schema
 from mindtorch.testing.comparison import assert_close
 from mindtorch.testing.dtype_groups import DTYPE_GROUPS
 
@@ -116,6 +118,44 @@ class Check:
         self.run()
 
 
+# Arguments that only decide where a result is, how it lies in memory, or which random numbers it has.
+_PLACES = ("Device", "Generator", "Layout", "MemoryFormat")
+_PLACE_NAMES = ("non_blocking", "pin_memory")
+_NAMED_DEFAULTS = {"Mean": 1, "Sum": 2}
+
+
+def unvaried(schema: Schema, calls: Iterable[Any]) -> list[str]:
+    """The arguments that no call gives another value than their default, as the schema writes them.
+
+    A formula may do with them what it likes: no test would notice. `calls` have `args` and `kwargs`, as `call` makes
+    them; options that change no value (devices, layouts, generators) are left out.
+    """
+    left = {
+        each.name: each
+        for each in schema.arguments
+        if each.default is not None and each.element not in _PLACES and each.name not in _PLACE_NAMES
+    }
+    names = [each.name for each in schema.arguments if not each.keyword_only]
+    for sample in calls:
+        for name, value in [*zip(names, sample.args), *sample.kwargs.items()]:
+            if name in left and not _is_default(value, left[name].default):
+                del left[name]
+        if not left:
+            break
+    return [f"{each.type} {each.name}={each.default}" for each in left.values()]
+
+
+def _is_default(value: Any, default: str | None) -> bool:
+    try:
+        stated = ast.literal_eval(str(default))
+    except (ValueError, SyntaxError):
+        stated = _NAMED_DEFAULTS.get(str(default), default)
+    plain = list(value) if isinstance(value, tuple) else value
+    return isinstance(plain, (bool, int, float, str, list, type(None))) and (
+        plain == stated or isinstance(plain, list) and bool(plain) and all(each == stated for each in plain)
+    )
+
+
 def checks(rows: Iterable[OpRow], samples: ModuleType) -> list[Check]:
     """Every check that the ops of a table allow, to be called one by one; of an op that is not complete, only that."""
     return [Check(row, what, run) for row in rows for what, run in _checks_of(_Op(row, samples))]
@@ -127,6 +167,8 @@ def _checks_of(op: "_Op") -> Iterator[tuple[str, Callable[[], None]]]:
         yield "complete", partial(_fail, "\n".join([f"{op.row.name} is not complete:", *missing]))
         return
     dtypes = DTYPE_GROUPS[op.row.dtypes]
+    if unvaried(op.row.entry.schema, ()):
+        yield "arguments are varied", op.check_arguments
     for dtype in dtypes:
         for what, check in op.checks_of_values().items():
             yield f"{what} in {dtype}", partial(check, dtype)
@@ -202,6 +244,15 @@ class _Op:
     def _fresh(self, sample: Sample) -> Sample:
         """The arguments of a call; an op that writes some of them works on copies."""
         return sample.mapped(Tensor.clone) if self.row.entry.schema.is_mutable else sample
+
+    def check_arguments(self) -> None:
+        """Every argument has another value than its default in some sample."""
+        samples = [each for dtype in DTYPE_GROUPS[self.row.dtypes] for each in self._samples(dtype)]
+        for argument in unvaried(self.row.entry.schema, samples):
+            raise AssertionError(
+                f"the samples '{self.row.samples}' of {self.row.name} never vary '{argument}': yield a call that "
+                "gives it another value, so that a kernel or a formula that ignores it is noticed"
+            )
 
     def check_value(self, dtype: str) -> None:
         """The result is what the reference says, and the inputs are as they were."""

@@ -12,7 +12,10 @@ import pytest
 
 from codegen.emit.kernel_texts import kernel_parameters
 from codegen.statistics import kernel_hint
-from tests.harness import is_stub, model
+from mindtorch.dispatch.registry import find_op
+from mindtorch.testing.ops import unvaried
+from tests.harness import dtypes_of, is_stub, model, samples_of
+from tests.ops.unvaried import UNVARIED
 from tests.samples import SAMPLES, Maker
 
 OPS = [op for op in model().ops.values() if op.derived_from is None]
@@ -54,8 +57,25 @@ def missing_samples(op):
         yield f"{op.location}: {error}"
 
 
+def missing_values(op):
+    """Arguments that no sample gives another value than their default: a formula that ignores them would pass."""
+    if not op.samples or is_stub(op) or any(missing_samples(op)):
+        return
+    samples = (sample for dtype in dtypes_of(op) for sample in samples_of(op, dtype))
+    for argument in unvaried(find_op(op.name).schema, samples):
+        yield f"{op.location}: the samples '{op.samples}' never vary '{argument}': add a call to tests/samples.py"
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if op.name in UNVARIED], ids=lambda op: op.name)
+def test_what_is_known_to_be_unvaried_still_is(op):
+    """Whoever varies an argument takes it out of the table."""
+    found = [line.partition("never vary '")[2].partition("'")[0] for line in missing_values(op)]
+    assert [argument.partition("=")[0].split()[-1] for argument in found] == UNVARIED[op.name].split()
+
+
 @pytest.mark.parametrize("op", OPS, ids=[op.name for op in OPS])
 def test_nothing_is_left_to_write(op):
     missing = [*missing_kernel(op), *missing_composite(op), *missing_formulas(op), *missing_samples(op)]
+    missing += missing_values(op) if op.name not in UNVARIED else []
     if missing:
         pytest.fail("\n".join([f"{op.name} is not complete:", *missing]), pytrace=False)

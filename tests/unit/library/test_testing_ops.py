@@ -10,7 +10,7 @@ from mindtorch._core.tensor import wrap
 from mindtorch._support.errors import missing_kernel
 from mindtorch.autograd import Function
 from mindtorch.dispatch.registry import kernel_table, register_kernel, register_op, unregister_op
-from mindtorch.testing.ops import Maker, OpRow, call, checks
+from mindtorch.testing.ops import Maker, OpRow, call, checks, unvaried
 
 
 def unary(make):
@@ -188,3 +188,59 @@ def test_tensors_are_the_same_in_every_run():
     assert not Maker("a", "float32")(2, 3).equal(Maker("b", "float32")(2, 3))
     assert Maker("a", "float64", with_gradients=True)(2).requires_grad
     assert not Maker("a", "float64", with_gradients=True)(2, differentiable=False).requires_grad
+
+
+class ScaledWrongly(Function):
+    """Its gradient leaves the factor out, which shows where it is not 1."""
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None
+
+
+def scaled_wrongly(input, factor=1.0):
+    return ScaledWrongly.apply(input, factor)
+
+
+@pytest.mark.parametrize(("factor", "is_varied"), [(1.0, False), (2.5, True)])
+def test_an_argument_that_is_never_varied_is_named(factor, is_varied):
+    def with_factor(make):
+        yield call(make(2), factor)
+
+    entry = register_op("testing::scaled(Tensor self, float factor=1.0) -> Tensor", scaled_wrongly, composite=True)
+    row = OpRow("testing::scaled", "with_factor", "wide_float")
+    found = {each.what: each for each in checks([row], SimpleNamespace(with_factor=with_factor))}
+    try:
+        if is_varied:
+            found["arguments are varied"]()
+            with pytest.raises((AssertionError, RuntimeError)):
+                found["gradient in float64"]()
+        else:
+            with pytest.raises(AssertionError, match="'with_factor' of testing::scaled never vary 'float factor=1.0'"):
+                found["arguments are varied"]()
+            found["gradient in float64"]()  # the wrong gradient passes: nothing else would tell
+    finally:
+        unregister_op(entry.name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "left"),
+    [
+        ("Tensor self, int dim=-1, bool keepdim=False", call(None, 0), ["bool keepdim=False"]),
+        ("Tensor self, int[2] stride=1, int[] dims=[]", call(None, (1, 1), dims=[0]), ["int[2] stride=1"]),
+        ("Tensor self, int reduction=Mean", call(None, 1), ["int reduction=Mean"]),
+        ("Tensor self, str mode='mean'", call(None, "sum"), []),
+        ("Tensor self, *, Device? device=None, Generator? generator=None, bool? pin_memory=None", call(None), []),
+        ("Tensor self, Tensor? weight=None", call(None, np.ones(1)), []),
+    ],
+)
+def test_what_varies_an_argument(arguments, given, left):
+    entry = register_op(f"testing::varied({arguments}) -> Tensor", twice, composite=True)
+    try:
+        assert unvaried(entry.schema, [given]) == left
+    finally:
+        unregister_op(entry.name)
