@@ -91,12 +91,14 @@ def out_test(out: Op, reject: str) -> tuple[str, ...]:
 
     It is part of that for gradients (`grad_check_of_out`) where one line tells both.
     """
-    tests = ["IS_METHOD"]
-    if len(out.schema.out_arguments) > 1:
+    tests, count = ["IS_METHOD"], len(out.schema.out_arguments)
+    lines: tuple[str, ...] = ()
+    if count > 1:
         tests.append("not isinstance(out, (list, tuple))")
+        lines = f"if len(out) != {count}:", f"    raise wrong_out_count({count}, len(out))"
     elif out.is_composite:
         tests.append("not isinstance(out, Tensor)")
-    return f"if {' or '.join(tests)}:", f"    {reject}"
+    return f"if {' or '.join(tests)}:", f"    {reject}", *lines
 
 
 def _is_tensor(argument: Argument) -> str:

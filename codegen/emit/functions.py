@@ -76,6 +76,7 @@ class Function:
     intercepted: str
     signature: Signature
     old_calls: OldCalls | None
+    is_public: bool
     seen: str
     conversions: tuple[str, ...]
     checks: tuple[str, ...]
@@ -110,7 +111,8 @@ class Function:
     @property
     def definition(self) -> Signature:
         """The parameters of the ``def`` line."""
-        return self.old_calls.signature if self.old_calls else self.signature
+        signature = self.old_calls.signature if self.old_calls else self.signature
+        return signature.taking_nothing if self.is_public and signature.rest else signature
 
     @property
     def documentation(self) -> tuple[str, ...]:
@@ -168,6 +170,7 @@ def function_of(model: Model, op: Op) -> Function:
         intercepted=_intercepted(op, signature),
         signature=signature,
         old_calls=old_calls_of(model, name, signature, [name]) if public else None,
+        is_public=public,
         seen=_seen_by_modes(op, takes_out=inner is not None),
         conversions=tuple(line for conversion in converted for line in conversion.lines),
         checks=checks(model, op),
@@ -244,7 +247,7 @@ def _out_check(op: Op) -> str:
         return ""
     default = next(python_default(each) for each in op.schema.arguments if each.name == "dtype")
     dtype = "dtype" if default == "None" else f"None if dtype is {default} else dtype"
-    return f'check_out_options(out, {dtype}, layout, device, "{op.schema.base}")'
+    return f'check_out_options(out, {dtype}, layout, device, requires_grad, "{op.schema.base}")'
 
 
 def _may_fail(op: Op, shape: str) -> bool:

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from ..model import FunctionSchema, Model, OldForm, Op
 from ..render import tuple_of
 from .names import comma_separated, visible_overloads
-from .signatures import Parameter, Signature
+from .signatures import ABSENT, Parameter, Signature
 
-ABSENT = "..."
 REST = "more"
 
 

@@ -83,7 +83,7 @@ IMPORTS = {
     "old_call": "mindtorch.dispatch.arguments.deprecation",
     **dict.fromkeys(("call", "call_with", "intercepts", "looks_inside"), "mindtorch.dispatch.dispatcher"),
     **dict.fromkeys(
-        ("check_options", "check_out_options", "factory_options", "refuse_pinned", "with_options"),
+        ("check_options", "check_out_options", "factory_options", "mark_leaf", "refuse_pinned", "with_options"),
         "mindtorch.dispatch.factory",
     ),
     "complete": "mindtorch.dispatch.families",
@@ -91,7 +91,9 @@ IMPORTS = {
     "ops": "mindtorch.dispatch",
     **_constants(),
     **dict.fromkeys(("FAST_PATH_FAILED", "common_kind", "kind_of"), "mindtorch._core.fast_path"),
-    **dict.fromkeys(("empty_tensor_list", "missing_kernel", "wrong_length"), "mindtorch._support.errors"),
+    **dict.fromkeys(
+        ("empty_tensor_list", "missing_kernel", "wrong_length", "wrong_out_count"), "mindtorch._support.errors"
+    ),
     "strides_of": "mindtorch._core.geometry",
     **dict.fromkeys(
         (

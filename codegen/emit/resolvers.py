@@ -19,10 +19,8 @@ from ..render import tuple_of
 from .docstrings import documentation
 from .names import comma_separated, function_name, visible_overloads
 from .old_calls import OldCalls, old_calls_of
-from .signatures import Parameter, Signature, alias_parameters, signature_of
+from .signatures import ABSENT, Parameter, Signature, alias_parameters, signature_of
 from .type_tests import has_test, is_of_type
-
-ABSENT = "..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,8 @@ class Resolver:
 
     @property
     def definition(self) -> Signature:
-        """The parameters of the ``def`` line."""
-        return self.old_calls.signature if self.old_calls else self.signature
+        """The parameters of the ``def`` line. Of too many arguments torch says other things than Python in any case."""
+        return (self.old_calls.signature if self.old_calls else self.signature).taking_nothing
 
 
 def resolver_of(model: Model, name: str) -> Resolver | None:
@@ -399,14 +397,18 @@ class _Merge:
     # branches
 
     def _branches(self, order: Sequence[Overload]) -> list[Branch]:
-        return [Branch(self._condition(overload), self._call(overload)) for overload in order]
+        branches: list[Branch] = []
+        for overload in order:
+            earlier = {branch.condition for branch in branches}
+            branches.append(Branch(self._condition(overload, earlier), self._call(overload)))
+        return branches
 
-    def _condition(self, overload: Overload) -> str:
-        """What must be there, then what must not."""
+    def _condition(self, overload: Overload, earlier: set[str]) -> str:
+        """What must be there, then what must not, but for what the conditions of earlier branches have told."""
         taken = [parameter for parameter in self.parameters if overload.takes(parameter.name)]
         unused = [parameter for parameter in self.parameters if parameter not in taken]
         tests = [self._presence(overload, parameter) for parameter in taken]
-        tests += [self._absence(parameter) for parameter in unused]
+        tests += [self._absence(parameter, earlier) for parameter in unused]
         return " and ".join(test for test in tests if test)
 
     def _presence(self, overload: Overload, parameter: Parameter) -> str:
@@ -420,12 +422,13 @@ class _Merge:
             return test
         return f"{name} is not {ABSENT}" if parameter.default == ABSENT and overload.requires(name) else ""
 
-    def _absence(self, parameter: Parameter) -> str:
+    def _absence(self, parameter: Parameter, earlier: set[str]) -> str:
         """The test that a parameter which the overload has not was left out."""
         name = parameter.name
         if parameter.default == ABSENT:
-            return f"{name} is {ABSENT}" if self._is_told(name) else ""  # else an earlier branch tests it
-        tests = {"None": f"{name} is None", "False": f"not {name}"}
+            is_known = f"{name} is not {ABSENT}" in earlier and not self._is_told(name)
+            return "" if is_known else f"{name} is {ABSENT}"
+        tests = {"None": f"{name} is None", "False": f"{name} is False"}
         return tests.get(str(parameter.default), "")
 
     def _tells_apart(self, name: str) -> bool:

@@ -13,6 +13,9 @@ NUMPY_SPELLINGS = {"dim": "axis", "keepdim": "keepdims"}
 # Names that schemas use for defaults, and what they mean in Python. (That a mean is none there is torch's.)
 _NAMED_DEFAULTS = {"Mean": "0", "long": "int64", "contiguous_format": "contiguous_format"}
 
+# The default of what may be left out as far as Python is concerned.
+ABSENT = "..."
+
 _TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
@@ -56,8 +59,14 @@ class Signature:
     def shown(self) -> str:
         """The parameters as people are told them: without NumPy's spellings, and what may be spelled so is required."""
         own = [each for each in self.parameters if not each.alias_of]
-        shown = (replace(each, default=None) if each.default == "..." else each for each in own)
+        shown = (replace(each, default=None) if each.default == ABSENT else each for each in own)
         return str(Signature(tuple(shown), self.rest))
+
+    @property
+    def taking_nothing(self) -> Signature:
+        """The same where nothing has to be given by position: a call that lacks an argument gets to the function, whose
+        error is torch's. What Python says of too many arguments is less exact then."""
+        return replace(self, parameters=tuple(_absentable(each) for each in self.parameters))
 
     @property
     def positional(self) -> tuple[Parameter, ...]:
@@ -96,6 +105,11 @@ class Signature:
         handed_on = (p for p in self.parameters if p.kwarg_only and not p.alias_of)
         keywords = [parameter.passed for parameter in handed_on]
         return ", ".join(words + rest + keywords)
+
+
+def _absentable(parameter: Parameter) -> Parameter:
+    is_optional = parameter.kwarg_only or parameter.default is not None
+    return parameter if is_optional else replace(parameter, default=ABSENT)
 
 
 def python_default(argument: Argument) -> str | None:
@@ -167,7 +181,7 @@ def _with_optional_alias_targets(parameters: list[Parameter]) -> list[Parameter]
         if parameter.default is None and parameter.name not in NUMPY_SPELLINGS:
             break
         if parameter.default is None:
-            changed[i] = Parameter(parameter.name, "...")
+            changed[i] = Parameter(parameter.name, ABSENT)
     return changed
 
 

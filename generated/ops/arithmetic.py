@@ -70,7 +70,7 @@ _addcmul_kernels = kernel_table("addcmul")
 _addcdiv_kernels = kernel_table("addcdiv")
 
 
-def add(input, other, *more, alpha=1, out=None):
+def add(input=..., other=..., *more, alpha=1, out=None):
     """Element by element, `input + alpha * other`. The shapes are broadcast, and the dtype is promoted.
 
     add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -166,7 +166,7 @@ def add_operator(input, other, alpha=1, out=None):
         return failed_or_number_first(error, add, input, other, alpha=alpha, out=out)
 
 
-def add_(input, other, *more, alpha=1):
+def add_(input=..., other=..., *more, alpha=1):
     """`add` in place: the result is written into the tensor.
     add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
     """
@@ -262,7 +262,7 @@ def add__Scalar(input, other, alpha=1):
         return failed(error, add__Scalar, locals())
 
 
-def sub(input, other, *more, alpha=1, out=None):
+def sub(input=..., other=..., *more, alpha=1, out=None):
     """Element by element, `input - alpha * other`. The shapes are broadcast, and the dtype is promoted.
 
     sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
@@ -358,7 +358,7 @@ def sub_operator(input, other, alpha=1, out=None):
         return failed_or_number_first(error, sub, input, other, alpha=alpha, out=out)
 
 
-def sub_(input, other, *more, alpha=1):
+def sub_(input=..., other=..., *more, alpha=1):
     """`sub` in place: the result is written into the tensor.
     sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
     """
@@ -496,7 +496,7 @@ def rsub_Scalar(input, other, alpha=1):
         return failed(error, rsub_Scalar, locals())
 
 
-def rsub(input, other, alpha=1):
+def rsub(input=..., other=..., alpha=1):
     """Element by element, `other - alpha * input`.
 
     rsub(input, other, *, alpha=1)
@@ -814,7 +814,7 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
         return failed_or_number_first(error, div_Tensor_mode, input, other, rounding_mode=rounding_mode, out=out)
 
 
-def div(input, other, *, out=None, rounding_mode=...):
+def div(input=..., other=..., *, out=None, rounding_mode=...):
     """Element by element, `input / other`, floating-point for integers, too. `rounding_mode` is None, 'trunc'
     (towards 0) or 'floor' (down), both in the promoted dtype.
 
@@ -854,7 +854,7 @@ def div__Tensor_mode(input, other, *, rounding_mode):
         return failed(error, div__Tensor_mode, locals())
 
 
-def div_(input, other, *, rounding_mode=...):
+def div_(input=..., other=..., *, rounding_mode=...):
     """`div` in place: the result is written into the tensor.
     div_(input, other)
     div_(input, other, *, rounding_mode)
@@ -1195,7 +1195,7 @@ def remainder__Scalar(input, other):
         return failed(error, remainder__Scalar, locals())
 
 
-def remainder_(input, other):
+def remainder_(input=..., other=...):
     """`remainder` in place: the result is written into the tensor.
     remainder_(input, other)
     """
@@ -1228,7 +1228,7 @@ def remainder_Scalar_Tensor(input, other):
         return failed(error, remainder_Scalar_Tensor, locals())
 
 
-def remainder(input, other, *, out=None):
+def remainder(input=..., other=..., *, out=None):
     """The remainder of `input / other` with the sign of `other`, as Python's `%`. The shapes are broadcast.
 
     remainder(input, other, *, out=None)
@@ -1243,7 +1243,7 @@ def remainder(input, other, *, out=None):
     return raise_no_overload(remainder, (remainder_Tensor, remainder_Scalar, remainder_Scalar_Tensor), locals())
 
 
-def remainder_operator(input, other, out=None):
+def remainder_operator(input=..., other=..., out=None):
     """The remainder of `input / other` with the sign of `other`, as Python's `%`. The shapes are broadcast.
 
     remainder(input, other, *, out=None)
@@ -1349,7 +1349,7 @@ def fmod_Scalar(input, other, *, out=None):
         return failed(error, fmod_Scalar, locals())
 
 
-def fmod(input, other, *, out=None):
+def fmod(input=..., other=..., *, out=None):
     """The remainder of `input / other` with the sign of `input`, as C's `fmod`. The shapes are broadcast.
 
     fmod(input, other, *, out=None)
@@ -1381,7 +1381,7 @@ def fmod__Scalar(input, other):
         return failed(error, fmod__Scalar, locals())
 
 
-def fmod_(input, other):
+def fmod_(input=..., other=...):
     """`fmod` in place: the result is written into the tensor.
     fmod_(input, other)
     """
@@ -1500,7 +1500,7 @@ def pow__Scalar(input, exponent):
         return failed(error, pow__Scalar, locals())
 
 
-def pow_(input, exponent):
+def pow_(input=..., exponent=...):
     """`pow` in place: the result is written into the tensor.
     pow_(input, exponent)
     """
@@ -1539,7 +1539,7 @@ def pow_Scalar(input, exponent, *, out=None):
         return failed(error, pow_Scalar, locals())
 
 
-def pow(input, exponent, *, out=None):
+def pow(input=..., exponent=..., *, out=None):
     """Element by element, `input` to the power of `exponent`. Integers to a negative power (a number) are a
     RuntimeError.
 
@@ -1554,7 +1554,7 @@ def pow(input, exponent, *, out=None):
     return raise_no_overload(pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), locals())
 
 
-def pow_operator(input, exponent, out=None):
+def pow_operator(input=..., exponent=..., out=None):
     """Element by element, `input` to the power of `exponent`. Integers to a negative power (a number) are a
     RuntimeError.
 
@@ -2163,7 +2163,7 @@ def lerp_Tensor(input, end, weight, *, out=None):
         return failed(error, lerp_Tensor, locals())
 
 
-def lerp(input, end, weight, *, out=None):
+def lerp(input=..., end=..., weight=..., *, out=None):
     """Linear interpolation, `input + weight * (end - input)`: `input` for weight 0, and `end` for 1.
 
     lerp(input, end, weight, *, out=None)
@@ -2206,7 +2206,7 @@ def lerp__Tensor(input, end, weight):
         return failed(error, lerp__Tensor, locals())
 
 
-def lerp_(input, end, weight):
+def lerp_(input=..., end=..., weight=...):
     """`lerp` in place: the result is written into the tensor.
     lerp_(input, end, weight)
     """
@@ -2217,7 +2217,7 @@ def lerp_(input, end, weight):
     return raise_no_overload(lerp_, (lerp__Tensor, lerp__Scalar), locals())
 
 
-def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
+def addcmul(input=..., tensor1=..., tensor2=..., *more, value=1, out=None):
     """Element by element, `input + value * tensor1 * tensor2`. The three shapes are broadcast.
 
     addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor
@@ -2255,7 +2255,7 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
         return failed(error, addcmul, locals())
 
 
-def addcmul_(input, tensor1, tensor2, *more, value=1):
+def addcmul_(input=..., tensor1=..., tensor2=..., *more, value=1):
     """`addcmul` in place: the result is written into the tensor.
     addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
     """
@@ -2288,7 +2288,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
         return failed(error, addcmul_, locals())
 
 
-def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
+def addcdiv(input=..., tensor1=..., tensor2=..., *more, value=1, out=None):
     """Element by element, `input + value * tensor1 / tensor2`. The three shapes are broadcast; integers are not
     divided.
 
@@ -2330,7 +2330,7 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
         return failed(error, addcdiv, locals())
 
 
-def addcdiv_(input, tensor1, tensor2, *more, value=1):
+def addcdiv_(input=..., tensor1=..., tensor2=..., *more, value=1):
     """`addcdiv` in place: the result is written into the tensor.
     addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)
     """
@@ -2644,7 +2644,7 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
         return failed(error, divide_Tensor_mode, locals())
 
 
-def divide(input, other, *, out=None, rounding_mode=...):
+def divide(input=..., other=..., *, out=None, rounding_mode=...):
     """Another name of `div`.
 
     divide(input, other, *, out=None)
@@ -2671,7 +2671,7 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
         return failed(error, divide__Tensor_mode, locals())
 
 
-def divide_(input, other, *, rounding_mode=...):
+def divide_(input=..., other=..., *, rounding_mode=...):
     """`divide` in place: the result is written into the tensor.
     divide_(input, other)
     divide_(input, other, *, rounding_mode)
@@ -2833,7 +2833,7 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
         return failed(error, float_power_Tensor_Scalar, locals())
 
 
-def float_power(input, exponent, *, out=None):
+def float_power(input=..., exponent=..., *, out=None):
     """Element by element, `input` to the power of `exponent`, computed in float64 (complex128 for complex numbers).
 
     float_power(input, exponent, *, out=None)
@@ -2863,7 +2863,7 @@ def float_power__Scalar(input, exponent):
         return failed(error, float_power__Scalar, locals())
 
 
-def float_power_(input, exponent):
+def float_power_(input=..., exponent=...):
     """`float_power` in place: the result is written into the tensor.
     float_power_(input, exponent)
     """

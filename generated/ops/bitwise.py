@@ -308,7 +308,7 @@ def bitwise_and_Scalar(input, other, *, out=None):
         return failed(error, bitwise_and_Scalar, locals())
 
 
-def bitwise_and(input, other, *, out=None):
+def bitwise_and(input=..., other=..., *, out=None):
     """The bits that are set in both integers; of bool, `and`.
 
     bitwise_and(input, other, *, out=None)
@@ -323,7 +323,7 @@ def bitwise_and(input, other, *, out=None):
     return raise_no_overload(bitwise_and, (bitwise_and_Tensor, bitwise_and_Scalar_Tensor, bitwise_and_Scalar), locals())
 
 
-def bitwise_and_operator(input, other, out=None):
+def bitwise_and_operator(input=..., other=..., out=None):
     """The bits that are set in both integers; of bool, `and`.
 
     bitwise_and(input, other, *, out=None)
@@ -353,7 +353,7 @@ def bitwise_and__Scalar(input, other):
         return failed(error, bitwise_and__Scalar, locals())
 
 
-def bitwise_and_(input, other):
+def bitwise_and_(input=..., other=...):
     """`bitwise_and` in place: the result is written into the tensor.
     bitwise_and_(input, other)
     """
@@ -453,7 +453,7 @@ def bitwise_or_Scalar(input, other, *, out=None):
         return failed(error, bitwise_or_Scalar, locals())
 
 
-def bitwise_or(input, other, *, out=None):
+def bitwise_or(input=..., other=..., *, out=None):
     """The bits that are set in one of two integers or in both; of bool, `or`.
 
     bitwise_or(input, other, *, out=None)
@@ -468,7 +468,7 @@ def bitwise_or(input, other, *, out=None):
     return raise_no_overload(bitwise_or, (bitwise_or_Tensor, bitwise_or_Scalar_Tensor, bitwise_or_Scalar), locals())
 
 
-def bitwise_or_operator(input, other, out=None):
+def bitwise_or_operator(input=..., other=..., out=None):
     """The bits that are set in one of two integers or in both; of bool, `or`.
 
     bitwise_or(input, other, *, out=None)
@@ -498,7 +498,7 @@ def bitwise_or__Scalar(input, other):
         return failed(error, bitwise_or__Scalar, locals())
 
 
-def bitwise_or_(input, other):
+def bitwise_or_(input=..., other=...):
     """`bitwise_or` in place: the result is written into the tensor.
     bitwise_or_(input, other)
     """
@@ -598,7 +598,7 @@ def bitwise_xor_Scalar(input, other, *, out=None):
         return failed(error, bitwise_xor_Scalar, locals())
 
 
-def bitwise_xor(input, other, *, out=None):
+def bitwise_xor(input=..., other=..., *, out=None):
     """The bits that are set in just one of two integers; of bool, whether they differ.
 
     bitwise_xor(input, other, *, out=None)
@@ -613,7 +613,7 @@ def bitwise_xor(input, other, *, out=None):
     return raise_no_overload(bitwise_xor, (bitwise_xor_Tensor, bitwise_xor_Scalar_Tensor, bitwise_xor_Scalar), locals())
 
 
-def bitwise_xor_operator(input, other, out=None):
+def bitwise_xor_operator(input=..., other=..., out=None):
     """The bits that are set in just one of two integers; of bool, whether they differ.
 
     bitwise_xor(input, other, *, out=None)
@@ -643,7 +643,7 @@ def bitwise_xor__Scalar(input, other):
         return failed(error, bitwise_xor__Scalar, locals())
 
 
-def bitwise_xor_(input, other):
+def bitwise_xor_(input=..., other=...):
     """`bitwise_xor` in place: the result is written into the tensor.
     bitwise_xor_(input, other)
     """
@@ -751,7 +751,7 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
         return failed(error, bitwise_left_shift__Tensor_Scalar, locals())
 
 
-def bitwise_left_shift_(input, other):
+def bitwise_left_shift_(input=..., other=...):
     """`bitwise_left_shift` in place: the result is written into the tensor.
     bitwise_left_shift_(input, other)
     """
@@ -778,7 +778,7 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
         return failed(error, bitwise_left_shift_Scalar_Tensor, locals())
 
 
-def bitwise_left_shift(input, other, *, out=None):
+def bitwise_left_shift(input=..., other=..., *, out=None):
     """Integers with their bits moved to the left by `other`: `input * 2 ** other`.
 
     bitwise_left_shift(input, other, *, out=None)
@@ -797,7 +797,7 @@ def bitwise_left_shift(input, other, *, out=None):
     )
 
 
-def bitwise_left_shift_operator(input, other, out=None):
+def bitwise_left_shift_operator(input=..., other=..., out=None):
     """Integers with their bits moved to the left by `other`: `input * 2 ** other`.
 
     bitwise_left_shift(input, other, *, out=None)
@@ -914,7 +914,7 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
         return failed(error, bitwise_right_shift__Tensor_Scalar, locals())
 
 
-def bitwise_right_shift_(input, other):
+def bitwise_right_shift_(input=..., other=...):
     """`bitwise_right_shift` in place: the result is written into the tensor.
     bitwise_right_shift_(input, other)
     """
@@ -941,7 +941,7 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
         return failed(error, bitwise_right_shift_Scalar_Tensor, locals())
 
 
-def bitwise_right_shift(input, other, *, out=None):
+def bitwise_right_shift(input=..., other=..., *, out=None):
     """Integers with their bits moved to the right by `other`; the sign is kept.
 
     bitwise_right_shift(input, other, *, out=None)
@@ -960,7 +960,7 @@ def bitwise_right_shift(input, other, *, out=None):
     )
 
 
-def bitwise_right_shift_operator(input, other, out=None):
+def bitwise_right_shift_operator(input=..., other=..., out=None):
     """Integers with their bits moved to the right by `other`; the sign is kept.
 
     bitwise_right_shift(input, other, *, out=None)

@@ -157,7 +157,7 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
         return failed(error, clamp_Tensor, locals())
 
 
-def clamp(input, min=None, max=None, *, out=None):
+def clamp(input=..., min=None, max=None, *, out=None):
     """Each element, limited to [`min`, `max`]: numbers or tensors, of which one may be None. If `min` is above
     `max`, it is `max`.
 
@@ -203,7 +203,7 @@ def clamp__Tensor(input, min=None, max=None):
         return failed(error, clamp__Tensor, locals())
 
 
-def clamp_(input, min=None, max=None):
+def clamp_(input=..., min=None, max=None):
     """`clamp` in place: the result is written into the tensor.
     clamp_(input, min=None, max=None)
     """
@@ -307,7 +307,7 @@ def clamp_min_Tensor(input, min, *, out=None):
         return failed(error, clamp_min_Tensor, locals())
 
 
-def clamp_min(input, min, *, out=None):
+def clamp_min(input=..., min=..., *, out=None):
     """The larger of each element and `min`, a number or a tensor.
 
     clamp_min(input, min, *, out=None)
@@ -342,7 +342,7 @@ def clamp_min__Tensor(input, min):
         return failed(error, clamp_min__Tensor, locals())
 
 
-def clamp_min_(input, min):
+def clamp_min_(input=..., min=...):
     """`clamp_min` in place: the result is written into the tensor.
     clamp_min_(input, min)
     """
@@ -446,7 +446,7 @@ def clamp_max_Tensor(input, max, *, out=None):
         return failed(error, clamp_max_Tensor, locals())
 
 
-def clamp_max(input, max, *, out=None):
+def clamp_max(input=..., max=..., *, out=None):
     """The smaller of each element and `max`, a number or a tensor.
 
     clamp_max(input, max, *, out=None)
@@ -481,7 +481,7 @@ def clamp_max__Tensor(input, max):
         return failed(error, clamp_max__Tensor, locals())
 
 
-def clamp_max_(input, max):
+def clamp_max_(input=..., max=...):
     """`clamp_max` in place: the result is written into the tensor.
     clamp_max_(input, max)
     """
@@ -741,7 +741,7 @@ def eq_Scalar(input, other, *, out=None):
         return failed(error, eq_Scalar, locals())
 
 
-def eq(input, other, *, out=None):
+def eq(input=..., other=..., *, out=None):
     """Whether `input == other`, element by element: a bool tensor of the broadcast shape.
 
     eq(input, other, *, out=None)
@@ -753,7 +753,7 @@ def eq(input, other, *, out=None):
     return raise_no_overload(eq, (eq_Tensor, eq_Scalar), locals())
 
 
-def eq_operator(input, other, out=None):
+def eq_operator(input=..., other=..., out=None):
     """Whether `input == other`, element by element: a bool tensor of the broadcast shape.
 
     eq(input, other, *, out=None)
@@ -785,7 +785,7 @@ def eq__Scalar(input, other):
         return failed(error, eq__Scalar, locals())
 
 
-def eq_(input, other):
+def eq_(input=..., other=...):
     """`eq` in place: the result is written into the tensor.
     eq_(input, other)
     """
@@ -853,7 +853,7 @@ def ne_Scalar(input, other, *, out=None):
         return failed(error, ne_Scalar, locals())
 
 
-def ne(input, other, *, out=None):
+def ne(input=..., other=..., *, out=None):
     """Whether `input != other`, element by element: a bool tensor of the broadcast shape.
 
     ne(input, other, *, out=None)
@@ -865,7 +865,7 @@ def ne(input, other, *, out=None):
     return raise_no_overload(ne, (ne_Tensor, ne_Scalar), locals())
 
 
-def ne_operator(input, other, out=None):
+def ne_operator(input=..., other=..., out=None):
     """Whether `input != other`, element by element: a bool tensor of the broadcast shape.
 
     ne(input, other, *, out=None)
@@ -897,7 +897,7 @@ def ne__Scalar(input, other):
         return failed(error, ne__Scalar, locals())
 
 
-def ne_(input, other):
+def ne_(input=..., other=...):
     """`ne` in place: the result is written into the tensor.
     ne_(input, other)
     """
@@ -965,7 +965,7 @@ def lt_Scalar(input, other, *, out=None):
         return failed(error, lt_Scalar, locals())
 
 
-def lt(input, other, *, out=None):
+def lt(input=..., other=..., *, out=None):
     """Whether `input < other`, element by element: a bool tensor of the broadcast shape.
 
     lt(input, other, *, out=None)
@@ -977,7 +977,7 @@ def lt(input, other, *, out=None):
     return raise_no_overload(lt, (lt_Tensor, lt_Scalar), locals())
 
 
-def lt_operator(input, other, out=None):
+def lt_operator(input=..., other=..., out=None):
     """Whether `input < other`, element by element: a bool tensor of the broadcast shape.
 
     lt(input, other, *, out=None)
@@ -1009,7 +1009,7 @@ def lt__Scalar(input, other):
         return failed(error, lt__Scalar, locals())
 
 
-def lt_(input, other):
+def lt_(input=..., other=...):
     """`lt` in place: the result is written into the tensor.
     lt_(input, other)
     """
@@ -1077,7 +1077,7 @@ def le_Scalar(input, other, *, out=None):
         return failed(error, le_Scalar, locals())
 
 
-def le(input, other, *, out=None):
+def le(input=..., other=..., *, out=None):
     """Whether `input <= other`, element by element: a bool tensor of the broadcast shape.
 
     le(input, other, *, out=None)
@@ -1089,7 +1089,7 @@ def le(input, other, *, out=None):
     return raise_no_overload(le, (le_Tensor, le_Scalar), locals())
 
 
-def le_operator(input, other, out=None):
+def le_operator(input=..., other=..., out=None):
     """Whether `input <= other`, element by element: a bool tensor of the broadcast shape.
 
     le(input, other, *, out=None)
@@ -1121,7 +1121,7 @@ def le__Scalar(input, other):
         return failed(error, le__Scalar, locals())
 
 
-def le_(input, other):
+def le_(input=..., other=...):
     """`le` in place: the result is written into the tensor.
     le_(input, other)
     """
@@ -1189,7 +1189,7 @@ def gt_Scalar(input, other, *, out=None):
         return failed(error, gt_Scalar, locals())
 
 
-def gt(input, other, *, out=None):
+def gt(input=..., other=..., *, out=None):
     """Whether `input > other`, element by element: a bool tensor of the broadcast shape.
 
     gt(input, other, *, out=None)
@@ -1201,7 +1201,7 @@ def gt(input, other, *, out=None):
     return raise_no_overload(gt, (gt_Tensor, gt_Scalar), locals())
 
 
-def gt_operator(input, other, out=None):
+def gt_operator(input=..., other=..., out=None):
     """Whether `input > other`, element by element: a bool tensor of the broadcast shape.
 
     gt(input, other, *, out=None)
@@ -1233,7 +1233,7 @@ def gt__Scalar(input, other):
         return failed(error, gt__Scalar, locals())
 
 
-def gt_(input, other):
+def gt_(input=..., other=...):
     """`gt` in place: the result is written into the tensor.
     gt_(input, other)
     """
@@ -1301,7 +1301,7 @@ def ge_Scalar(input, other, *, out=None):
         return failed(error, ge_Scalar, locals())
 
 
-def ge(input, other, *, out=None):
+def ge(input=..., other=..., *, out=None):
     """Whether `input >= other`, element by element: a bool tensor of the broadcast shape.
 
     ge(input, other, *, out=None)
@@ -1313,7 +1313,7 @@ def ge(input, other, *, out=None):
     return raise_no_overload(ge, (ge_Tensor, ge_Scalar), locals())
 
 
-def ge_operator(input, other, out=None):
+def ge_operator(input=..., other=..., out=None):
     """Whether `input >= other`, element by element: a bool tensor of the broadcast shape.
 
     ge(input, other, *, out=None)
@@ -1345,7 +1345,7 @@ def ge__Scalar(input, other):
         return failed(error, ge__Scalar, locals())
 
 
-def ge_(input, other):
+def ge_(input=..., other=...):
     """`ge` in place: the result is written into the tensor.
     ge_(input, other)
     """
@@ -1530,7 +1530,7 @@ def where_default(condition):
     return (condition if condition._mt_array.ndim else condition.unsqueeze(0)).nonzero().unbind(1)
 
 
-def where(condition, input=..., other=..., *, out=None):
+def where(condition=..., input=..., other=..., *, out=None):
     """The elements of `input` where `condition` is true, and those of `other` elsewhere; the three shapes are
     broadcast. With `condition` alone, the indices of what is true, one tensor for each dim.
 
@@ -1617,7 +1617,7 @@ def masked_fill_Tensor(input, mask, value):
         return failed(error, masked_fill_Tensor, locals())
 
 
-def masked_fill(input, mask, value):
+def masked_fill(input=..., mask=..., value=...):
     """A copy of `input` with `value` (a number, or a tensor without dims) where the bool `mask`, which is
     broadcast, is true.
 
@@ -1654,7 +1654,7 @@ def masked_fill__Tensor(input, mask, value):
         return failed(error, masked_fill__Tensor, locals())
 
 
-def masked_fill_(input, mask, value):
+def masked_fill_(input=..., mask=..., value=...):
     """`masked_fill` in place: the result is written into the tensor.
     masked_fill_(input, mask, value)
     """
@@ -1715,7 +1715,7 @@ def clip_Tensor(input, min=None, max=None, *, out=None):
     return ops.clamp(input, min, max)
 
 
-def clip(input, min=None, max=None, *, out=None):
+def clip(input=..., min=None, max=None, *, out=None):
     """Another name of `clamp`.
 
     clip(input, min=None, max=None, *, out=None)
@@ -1740,7 +1740,7 @@ def clip__Tensor(input, min=None, max=None):
     return input.clamp_(min, max)
 
 
-def clip_(input, min=None, max=None):
+def clip_(input=..., min=None, max=None):
     """`clip` in place: the result is written into the tensor.
     clip_(input, min=None, max=None)
     """
@@ -1792,7 +1792,7 @@ def greater_Scalar(input, other, *, out=None):
         return failed(error, greater_Scalar, locals())
 
 
-def greater(input, other, *, out=None):
+def greater(input=..., other=..., *, out=None):
     """Another name of `gt`.
 
     greater(input, other, *, out=None)
@@ -1817,7 +1817,7 @@ def greater__Scalar(input, other):
         return failed(error, greater__Scalar, locals())
 
 
-def greater_(input, other):
+def greater_(input=..., other=...):
     """`greater` in place: the result is written into the tensor.
     greater_(input, other)
     """
@@ -1869,7 +1869,7 @@ def greater_equal_Scalar(input, other, *, out=None):
         return failed(error, greater_equal_Scalar, locals())
 
 
-def greater_equal(input, other, *, out=None):
+def greater_equal(input=..., other=..., *, out=None):
     """Another name of `ge`.
 
     greater_equal(input, other, *, out=None)
@@ -1894,7 +1894,7 @@ def greater_equal__Scalar(input, other):
         return failed(error, greater_equal__Scalar, locals())
 
 
-def greater_equal_(input, other):
+def greater_equal_(input=..., other=...):
     """`greater_equal` in place: the result is written into the tensor.
     greater_equal_(input, other)
     """
@@ -1946,7 +1946,7 @@ def less_Scalar(input, other, *, out=None):
         return failed(error, less_Scalar, locals())
 
 
-def less(input, other, *, out=None):
+def less(input=..., other=..., *, out=None):
     """Another name of `lt`.
 
     less(input, other, *, out=None)
@@ -1971,7 +1971,7 @@ def less__Scalar(input, other):
         return failed(error, less__Scalar, locals())
 
 
-def less_(input, other):
+def less_(input=..., other=...):
     """`less` in place: the result is written into the tensor.
     less_(input, other)
     """
@@ -2023,7 +2023,7 @@ def less_equal_Scalar(input, other, *, out=None):
         return failed(error, less_equal_Scalar, locals())
 
 
-def less_equal(input, other, *, out=None):
+def less_equal(input=..., other=..., *, out=None):
     """Another name of `le`.
 
     less_equal(input, other, *, out=None)
@@ -2048,7 +2048,7 @@ def less_equal__Scalar(input, other):
         return failed(error, less_equal__Scalar, locals())
 
 
-def less_equal_(input, other):
+def less_equal_(input=..., other=...):
     """`less_equal` in place: the result is written into the tensor.
     less_equal_(input, other)
     """
@@ -2100,7 +2100,7 @@ def not_equal_Scalar(input, other, *, out=None):
         return failed(error, not_equal_Scalar, locals())
 
 
-def not_equal(input, other, *, out=None):
+def not_equal(input=..., other=..., *, out=None):
     """Another name of `ne`.
 
     not_equal(input, other, *, out=None)
@@ -2125,7 +2125,7 @@ def not_equal__Scalar(input, other):
         return failed(error, not_equal__Scalar, locals())
 
 
-def not_equal_(input, other):
+def not_equal_(input=..., other=...):
     """`not_equal` in place: the result is written into the tensor.
     not_equal_(input, other)
     """
@@ -2260,11 +2260,11 @@ def isin(
             element = _elements
         else:
             elements = _elements
-    if elements is not ... and test_elements is not ...:
+    if elements is not ... and test_elements is not ... and test_element is ... and element is ...:
         return isin_Tensor_Tensor(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    if elements is not ... and test_element is not ...:
+    if elements is not ... and test_element is not ... and test_elements is ... and element is ...:
         return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
-    if test_elements is not ... and element is not ...:
+    if test_elements is not ... and element is not ... and elements is ... and test_element is ...:
         return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
     return raise_unmatched(
         isin,

@@ -267,7 +267,7 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
         return failed(error, conv1d_padding, locals())
 
 
-def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
+def conv1d(input=..., weight=..., bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
     """The cross-correlation of inputs of (batch, channels, length) with filters of (out_channels, channels /
     groups, width).
 
@@ -306,7 +306,7 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
         return failed(error, conv2d_padding, locals())
 
 
-def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
+def conv2d(input=..., weight=..., bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """The cross-correlation of images of (batch, channels, height, width) with filters of (out_channels, channels /
     groups, height, width). `padding` may be 'same' or 'valid'.
 
@@ -345,7 +345,7 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
         return failed(error, conv3d_padding, locals())
 
 
-def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
+def conv3d(input=..., weight=..., bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
     """The cross-correlation of volumes of (batch, channels, depth, height, width) with filters of as many dims.
 
     conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1)

@@ -49,7 +49,14 @@ from mindtorch.dispatch.arguments.conversions import (
     separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, call_with, intercepts, looks_inside
-from mindtorch.dispatch.factory import check_options, check_out_options, factory_options, refuse_pinned, with_options
+from mindtorch.dispatch.factory import (
+    check_options,
+    check_out_options,
+    factory_options,
+    mark_leaf,
+    refuse_pinned,
+    with_options,
+)
 from mindtorch.dispatch.families import complete
 from mindtorch.dispatch.methods import IS_METHOD, out_form
 from mindtorch.dispatch.registry import kernel_table
@@ -77,7 +84,7 @@ _complex_kernels = kernel_table("complex")
 
 
 def empty(
-    size,
+    size=...,
     *more_size,
     dtype=None,
     layout=None,
@@ -94,7 +101,7 @@ def empty(
     if state.active_modes and intercepts(empty):
         return call_with(empty, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "empty")
+        check_out_options(out, dtype, layout, device, requires_grad, "empty")
         return flagged(empty_out(size, *more_size, memory_format=memory_format, out=out), requires_grad)
     try:
         if type(size) is int:
@@ -103,8 +110,8 @@ def empty(
             size = separate_ints_of(size, more_size, True, "empty", "size", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
         result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "empty")
         return result
     except CALL_ERRORS as error:
         return failed(error, empty, locals())
@@ -142,14 +149,14 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
         stride = stride if type(stride) is tuple else ints_of(stride, "empty_strided", "stride", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty_strided")
         result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "empty_strided")
         return result
     except CALL_ERRORS as error:
         return failed(error, empty_strided, locals())
 
 
-def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+def zeros(size=..., *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """A tensor of the given size, filled with 0.
 
     zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -157,7 +164,7 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
     if state.active_modes and intercepts(zeros):
         return call_with(zeros, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "zeros")
+        check_out_options(out, dtype, layout, device, requires_grad, "zeros")
         return flagged(zeros_out(size, *more_size, out=out), requires_grad)
     try:
         if type(size) is int:
@@ -166,8 +173,8 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
             size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
         result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "zeros")
         return result
     except CALL_ERRORS as error:
         return failed(error, zeros, locals())
@@ -193,7 +200,7 @@ def zeros_out(size, *more_size, out):
         return failed(error, zeros_out, locals())
 
 
-def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+def ones(size=..., *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """A tensor of the given size, filled with 1.
 
     ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -201,7 +208,7 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
     if state.active_modes and intercepts(ones):
         return call_with(ones, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "ones")
+        check_out_options(out, dtype, layout, device, requires_grad, "ones")
         return flagged(ones_out(size, *more_size, out=out), requires_grad)
     try:
         if type(size) is int:
@@ -210,8 +217,8 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
             size = separate_ints_of(size, more_size, True, "ones", "size", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
         result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "ones")
         return result
     except CALL_ERRORS as error:
         return failed(error, ones, locals())
@@ -245,7 +252,7 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
     if state.active_modes and intercepts(full):
         return call_with(full, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "full")
+        check_out_options(out, dtype, layout, device, requires_grad, "full")
         return flagged(full_out(size, fill_value, out=out), requires_grad)
     try:
         size = size if type(size) is tuple else ints_of(size, "full", "size", 1)
@@ -253,8 +260,8 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
             fill_value = scalar_of(fill_value, "full", "fill_value", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "full")
         result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "full")
         return result
     except CALL_ERRORS as error:
         return failed(error, full, locals())
@@ -284,7 +291,7 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
     if state.active_modes and intercepts(arange_default):
         return call_with(arange_default, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "arange")
+        check_out_options(out, dtype, layout, device, requires_grad, "arange")
         return flagged(arange_default_out(end, out=out), requires_grad)
     try:
         end = end if type(end) is int or type(end) is float else scalar_of(end, "arange", "end", 1)
@@ -292,8 +299,8 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "arange")
         result = ops.arange_start_step(0, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "arange")
         return result
     except CALL_ERRORS as error:
         return failed(error, arange_default, locals())
@@ -328,8 +335,8 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "arange")
         result = ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "arange")
         return result
     except CALL_ERRORS as error:
         return failed(error, arange_start, locals())
@@ -342,7 +349,7 @@ def arange_start_step(
     if state.active_modes and intercepts(arange_start_step):
         return call_with(arange_start_step, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "arange")
+        check_out_options(out, dtype, layout, device, requires_grad, "arange")
         return flagged(arange_start_step_out(start, end, step, out=out), requires_grad)
     try:
         start = start if type(start) is int or type(start) is float else scalar_of(start, "arange", "start", 1)
@@ -350,8 +357,8 @@ def arange_start_step(
         step = step if type(step) is int or type(step) is float else scalar_of(step, "arange", "step", 3)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "arange")
         result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "arange")
         return result
     except CALL_ERRORS as error:
         return failed(error, arange_start_step, locals())
@@ -421,7 +428,7 @@ def linspace_default(
     if state.active_modes and intercepts(linspace_default):
         return call_with(linspace_default, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "linspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "linspace")
         return flagged(linspace_default_out(start, end, steps, out=out), requires_grad)
     try:
         start = start if type(start) is int or type(start) is float else scalar_of(start, "linspace", "start", 1)
@@ -429,8 +436,8 @@ def linspace_default(
         steps = steps if type(steps) is int and -(2**63) <= steps < 2**63 else int_of(steps, "linspace", "steps", 3)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
         result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "linspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, linspace_default, locals())
@@ -464,7 +471,7 @@ def linspace_Tensor_Tensor(
     if state.active_modes and intercepts(linspace_Tensor_Tensor, start, end):
         return call_with(linspace_Tensor_Tensor, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "linspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "linspace")
         return flagged(linspace_Tensor_Tensor_out(start, end, steps, out=out), requires_grad)
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor)):
@@ -476,8 +483,8 @@ def linspace_Tensor_Tensor(
         result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "linspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, linspace_Tensor_Tensor, locals())
@@ -506,7 +513,7 @@ def linspace_Tensor_Scalar(
     if state.active_modes and intercepts(linspace_Tensor_Scalar, start):
         return call_with(linspace_Tensor_Scalar, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "linspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "linspace")
         return flagged(linspace_Tensor_Scalar_out(start, end, steps, out=out), requires_grad)
     try:
         if not isinstance(start, Tensor):
@@ -519,8 +526,8 @@ def linspace_Tensor_Scalar(
         result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "linspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, linspace_Tensor_Scalar, locals())
@@ -550,7 +557,7 @@ def linspace_Scalar_Tensor(
     if state.active_modes and intercepts(linspace_Scalar_Tensor, end):
         return call_with(linspace_Scalar_Tensor, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "linspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "linspace")
         return flagged(linspace_Scalar_Tensor_out(start, end, steps, out=out), requires_grad)
     try:
         if not isinstance(end, Tensor):
@@ -563,15 +570,24 @@ def linspace_Scalar_Tensor(
         result = composite_ranges.linspace_tensors(
             start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "linspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, linspace_Scalar_Tensor, locals())
 
 
 def linspace(
-    start, end, steps, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False
+    start=...,
+    end=...,
+    steps=...,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    out=None,
+    requires_grad=False,
 ):
     """`steps` numbers from `start` to `end`, both included, evenly spaced.
 
@@ -664,7 +680,7 @@ def logspace_default(
     if state.active_modes and intercepts(logspace_default):
         return call_with(logspace_default, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "logspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "logspace")
         return flagged(logspace_default_out(start, end, steps, base, out=out), requires_grad)
     try:
         start = start if type(start) is int or type(start) is float else scalar_of(start, "logspace", "start", 1)
@@ -677,8 +693,8 @@ def logspace_default(
         result = composite_ranges.logspace(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "logspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_default, locals())
@@ -722,7 +738,7 @@ def logspace_Tensor_Tensor(
     if state.active_modes and intercepts(logspace_Tensor_Tensor, start, end):
         return call_with(logspace_Tensor_Tensor, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "logspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "logspace")
         return flagged(logspace_Tensor_Tensor_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not (isinstance(start, Tensor) and isinstance(end, Tensor)):
@@ -735,8 +751,8 @@ def logspace_Tensor_Tensor(
         result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "logspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_Tensor_Tensor, locals())
@@ -776,7 +792,7 @@ def logspace_Scalar_Tensor(
     if state.active_modes and intercepts(logspace_Scalar_Tensor, end):
         return call_with(logspace_Scalar_Tensor, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "logspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "logspace")
         return flagged(logspace_Scalar_Tensor_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not isinstance(end, Tensor):
@@ -790,8 +806,8 @@ def logspace_Scalar_Tensor(
         result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "logspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_Scalar_Tensor, locals())
@@ -832,7 +848,7 @@ def logspace_Tensor_Scalar(
     if state.active_modes and intercepts(logspace_Tensor_Scalar, start):
         return call_with(logspace_Tensor_Scalar, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "logspace")
+        check_out_options(out, dtype, layout, device, requires_grad, "logspace")
         return flagged(logspace_Tensor_Scalar_out(start, end, steps, base, out=out), requires_grad)
     try:
         if not isinstance(start, Tensor):
@@ -846,17 +862,17 @@ def logspace_Tensor_Scalar(
         result = composite_ranges.logspace_tensors(
             start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "logspace")
         return result
     except CALL_ERRORS as error:
         return failed(error, logspace_Tensor_Scalar, locals())
 
 
 def logspace(
-    start,
-    end,
-    steps,
+    start=...,
+    end=...,
+    steps=...,
     base=10.0,
     *,
     dtype=None,
@@ -953,7 +969,7 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
     if state.active_modes and intercepts(range):
         return call_with(range, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "range")
+        check_out_options(out, dtype, layout, device, requires_grad, "range")
         return flagged(range_out(start, end, step, out=out), requires_grad)
     try:
         start = start if type(start) is int or type(start) is float else scalar_of(start, "range", "start", 1)
@@ -965,8 +981,8 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
         result = composite_ranges.range_inclusive(
             start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "range")
         return result
     except CALL_ERRORS as error:
         return failed(error, range, locals())
@@ -997,7 +1013,7 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
     if state.active_modes and intercepts(range_default):
         return call_with(range_default, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "range")
+        check_out_options(out, dtype, layout, device, requires_grad, "range")
         return flagged(range_default_out(start, end, out=out), requires_grad)
     try:
         start = start if type(start) is int or type(start) is float else scalar_of(start, "range", "start", 1)
@@ -1008,8 +1024,8 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
         result = composite_ranges.range_from_to(
             start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "range")
         return result
     except CALL_ERRORS as error:
         return failed(error, range_default, locals())
@@ -1039,14 +1055,14 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
     if state.active_modes and intercepts(eye_default):
         return call_with(eye_default, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "eye")
+        check_out_options(out, dtype, layout, device, requires_grad, "eye")
         return flagged(eye_default_out(n, out=out), requires_grad)
     try:
         n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "eye", "n", 1)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
         result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "eye")
         return result
     except CALL_ERRORS as error:
         return failed(error, eye_default, locals())
@@ -1074,21 +1090,21 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
     if state.active_modes and intercepts(eye_m):
         return call_with(eye_m, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "eye")
+        check_out_options(out, dtype, layout, device, requires_grad, "eye")
         return flagged(eye_m_out(n, m, out=out), requires_grad)
     try:
         n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "eye", "n", 1)
         m = m if type(m) is int and -(2**63) <= m < 2**63 else index_of(m, "eye", "m", 2)
         dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
         result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
-        if requires_grad:
-            result.requires_grad = True
+        if requires_grad is not False:
+            mark_leaf(result, requires_grad, "eye")
         return result
     except CALL_ERRORS as error:
         return failed(error, eye_m, locals())
 
 
-def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+def eye(n=..., m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
     """A matrix with 1 on its diagonal and 0 elsewhere, of (n, n) or (n, m).
 
     eye(n, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False)
@@ -1134,8 +1150,8 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
         result = composite_windows.hann_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "hann_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, hann_window_default, locals())
@@ -1158,15 +1174,15 @@ def hann_window_periodic(
         result = composite_windows.hann_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "hann_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, hann_window_periodic, locals())
 
 
 def hann_window(
-    window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    window_length=..., periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """A Hann window of that length; `periodic` for spectra, symmetric otherwise.
 
@@ -1203,8 +1219,8 @@ def hamming_window_default(
         result = composite_windows.hamming_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "hamming_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_default, locals())
@@ -1227,8 +1243,8 @@ def hamming_window_periodic(
         result = composite_windows.hamming_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "hamming_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_periodic, locals())
@@ -1252,8 +1268,8 @@ def hamming_window_periodic_alpha(
         result = composite_windows.hamming_window_alpha(
             window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "hamming_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_periodic_alpha, locals())
@@ -1278,15 +1294,15 @@ def hamming_window_periodic_alpha_beta(
         result = composite_windows.hamming_window_alpha_beta(
             window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "hamming_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, hamming_window_periodic_alpha_beta, locals())
 
 
 def hamming_window(
-    window_length,
+    window_length=...,
     periodic=...,
     alpha=...,
     beta=...,
@@ -1316,7 +1332,7 @@ def hamming_window(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if periodic is not ... and alpha is not ...:
+    if periodic is not ... and alpha is not ... and beta is ...:
         return hamming_window_periodic_alpha(
             window_length,
             periodic,
@@ -1327,7 +1343,7 @@ def hamming_window(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if periodic is not ...:
+    if periodic is not ... and alpha is ... and beta is ...:
         return hamming_window_periodic(
             window_length,
             periodic,
@@ -1337,8 +1353,19 @@ def hamming_window(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    return hamming_window_default(
-        window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    if periodic is ... and alpha is ... and beta is ...:
+        return hamming_window_default(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+        )
+    return raise_no_overload(
+        hamming_window,
+        (
+            hamming_window_default,
+            hamming_window_periodic,
+            hamming_window_periodic_alpha,
+            hamming_window_periodic_alpha_beta,
+        ),
+        locals(),
     )
 
 
@@ -1357,8 +1384,8 @@ def blackman_window_default(
         result = composite_windows.blackman_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "blackman_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, blackman_window_default, locals())
@@ -1381,15 +1408,15 @@ def blackman_window_periodic(
         result = composite_windows.blackman_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "blackman_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, blackman_window_periodic, locals())
 
 
 def blackman_window(
-    window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    window_length=..., periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """A Blackman window of that length; `periodic` for spectra, symmetric otherwise.
 
@@ -1426,8 +1453,8 @@ def bartlett_window_default(
         result = composite_windows.bartlett_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "bartlett_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, bartlett_window_default, locals())
@@ -1450,15 +1477,15 @@ def bartlett_window_periodic(
         result = composite_windows.bartlett_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "bartlett_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, bartlett_window_periodic, locals())
 
 
 def bartlett_window(
-    window_length, periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    window_length=..., periodic=..., *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
 ):
     """A triangular window of that length; `periodic` for spectra, symmetric otherwise.
 
@@ -1495,8 +1522,8 @@ def kaiser_window_default(
         result = composite_windows.kaiser_window(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "kaiser_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, kaiser_window_default, locals())
@@ -1519,8 +1546,8 @@ def kaiser_window_periodic(
         result = composite_windows.kaiser_window_periodic(
             window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "kaiser_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, kaiser_window_periodic, locals())
@@ -1544,15 +1571,15 @@ def kaiser_window_beta(
         result = composite_windows.kaiser_window_beta(
             window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "kaiser_window")
         return result
     except CALL_ERRORS as error:
         return failed(error, kaiser_window_beta, locals())
 
 
 def kaiser_window(
-    window_length,
+    window_length=...,
     periodic=...,
     beta=...,
     *,
@@ -1579,7 +1606,7 @@ def kaiser_window(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if periodic is not ...:
+    if periodic is not ... and beta is ...:
         return kaiser_window_periodic(
             window_length,
             periodic,
@@ -1589,8 +1616,12 @@ def kaiser_window(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    return kaiser_window_default(
-        window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+    if periodic is ... and beta is ...:
+        return kaiser_window_default(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
+        )
+    return raise_no_overload(
+        kaiser_window, (kaiser_window_default, kaiser_window_periodic, kaiser_window_beta), locals()
     )
 
 
@@ -1607,8 +1638,8 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "scalar_tensor")
         result = ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "scalar_tensor")
         return result
     except CALL_ERRORS as error:
         return failed(error, scalar_tensor, locals())
@@ -1630,8 +1661,8 @@ def empty_like(
         input_array = input._mt_array
         array = _empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
         result = wrap(array)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "empty_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, empty_like, locals())
@@ -1653,8 +1684,8 @@ def zeros_like(
         input_array = input._mt_array
         array = _zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
         result = wrap(array)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "zeros_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, zeros_like, locals())
@@ -1676,8 +1707,8 @@ def ones_like(
         input_array = input._mt_array
         array = _ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
         result = wrap(array)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "ones_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, ones_like, locals())
@@ -1711,14 +1742,16 @@ def full_like(
             input_array, fill_value, dtype, layout, device, pin_memory, memory_format
         )
         result = wrap(array)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "full_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, full_like, locals())
 
 
-def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def new_empty(
+    input=..., size=..., *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
     """A tensor of the given size, and the dtype and device of this one, whose elements are not set.
 
     new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -1736,8 +1769,8 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_empty", "size", 2)
         result = ops.empty(size, **options_like(input, dtype, device, layout))
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "new_empty")
         return result
     except CALL_ERRORS as error:
         return failed(error, new_empty, locals())
@@ -1763,14 +1796,16 @@ def new_empty_strided(
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_empty_strided")
         result = ops.empty_strided(size, stride, **options_like(input, dtype, device))
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "new_empty_strided")
         return result
     except CALL_ERRORS as error:
         return failed(error, new_empty_strided, locals())
 
 
-def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def new_zeros(
+    input=..., size=..., *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
     """A tensor of the given size, and the dtype and device of this one, filled with 0.
 
     new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -1788,14 +1823,16 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_zeros", "size", 2)
         result = ops.zeros(size, **options_like(input, dtype, device, layout))
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "new_zeros")
         return result
     except CALL_ERRORS as error:
         return failed(error, new_zeros, locals())
 
 
-def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def new_ones(
+    input=..., size=..., *more_size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
     """A tensor of the given size, and the dtype and device of this one, filled with 1.
 
     new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
@@ -1813,8 +1850,8 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
             size = separate_ints_of(size, more_size, True, "new_ones", "size", 2)
         result = ops.ones(size, **options_like(input, dtype, device, layout))
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "new_ones")
         return result
     except CALL_ERRORS as error:
         return failed(error, new_ones, locals())
@@ -1838,8 +1875,8 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "new_full")
         result = ops.full(size, fill_value, **options_like(input, dtype, device, layout))
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "new_full")
         return result
     except CALL_ERRORS as error:
         return failed(error, new_full, locals())
@@ -2113,7 +2150,7 @@ def fill_Tensor(input, value):
         return failed(error, fill_Tensor, locals())
 
 
-def fill(input, value):
+def fill(input=..., value=...):
     """A copy of `input` with `value` everywhere.
 
     fill(input, value)
@@ -2147,7 +2184,7 @@ def fill__Tensor(input, value):
         return failed(error, fill__Tensor, locals())
 
 
-def fill_(input, value):
+def fill_(input=..., value=...):
     """`fill` in place: the result is written into the tensor.
     fill_(input, value)
     """
@@ -2265,8 +2302,8 @@ def empty_permuted(
         result = composite_factory.empty_permuted(
             size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "empty_permuted")
         return result
     except CALL_ERRORS as error:
         return failed(error, empty_permuted, locals())
@@ -2290,8 +2327,8 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         result = composite_factory.tril_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "tril_indices")
         return result
     except CALL_ERRORS as error:
         return failed(error, tril_indices, locals())
@@ -2315,8 +2352,8 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         result = composite_factory.triu_indices(
             row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "triu_indices")
         return result
     except CALL_ERRORS as error:
         return failed(error, triu_indices, locals())

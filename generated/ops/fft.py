@@ -653,7 +653,7 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
     if state.active_modes and intercepts(fft_fftfreq):
         return call_with(fft_fftfreq, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "fft_fftfreq")
+        check_out_options(out, dtype, layout, device, requires_grad, "fft_fftfreq")
         return flagged(fft_fftfreq_out(n, d, out=out), requires_grad)
     try:
         n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "fft_fftfreq", "n", 1)
@@ -662,8 +662,8 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "fft_fftfreq")
         result = composite_spectra.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "fft_fftfreq")
         return result
     except CALL_ERRORS as error:
         return failed(error, fft_fftfreq, locals())
@@ -696,7 +696,7 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
     if state.active_modes and intercepts(fft_rfftfreq):
         return call_with(fft_rfftfreq, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "fft_rfftfreq")
+        check_out_options(out, dtype, layout, device, requires_grad, "fft_rfftfreq")
         return flagged(fft_rfftfreq_out(n, d, out=out), requires_grad)
     try:
         n = n if type(n) is int and -(2**63) <= n < 2**63 else int_of(n, "fft_rfftfreq", "n", 1)
@@ -705,8 +705,8 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "fft_rfftfreq")
         result = composite_spectra.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "fft_rfftfreq")
         return result
     except CALL_ERRORS as error:
         return failed(error, fft_rfftfreq, locals())

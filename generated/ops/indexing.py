@@ -635,7 +635,7 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
         return failed(error, scatter_value_reduce, locals())
 
 
-def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce=...):
+def scatter(input=..., dim=..., index=..., _src=..., *, src=..., value=..., out=None, reduce=...):
     """The reverse of `gather`, in a copy of `input`: for 2 dims and dim 0, `out[index[i][j]][j] = src[i][j]`. `src`
     may be a number.
 
@@ -656,13 +656,13 @@ def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce
             value = _src
         else:
             src = _src
-    if src is not ... and reduce is not ...:
+    if src is not ... and reduce is not ... and value is ...:
         return scatter_reduce_overload(input, dim, index, src, reduce=reduce, out=out)
-    if value is not ... and reduce is not ...:
+    if value is not ... and reduce is not ... and src is ...:
         return scatter_value_reduce(input, dim, index, value, reduce=reduce, out=out)
-    if src is not ...:
+    if src is not ... and value is ... and reduce is ...:
         return scatter_src(input, dim, index, src, out=out)
-    if value is not ...:
+    if value is not ... and src is ... and reduce is ...:
         return scatter_value(input, dim, index, value, out=out)
     return raise_unmatched(
         scatter,
@@ -696,7 +696,7 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
         return failed(error, scatter__value_reduce, locals())
 
 
-def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
+def scatter_(input=..., dim=..., index=..., _src=..., *, src=..., value=..., reduce=...):
     """`scatter` in place: the result is written into the tensor.
     scatter_(input, dim, index, src)
     scatter_(input, dim, index, src, *, reduce)
@@ -715,13 +715,13 @@ def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
             value = _src
         else:
             src = _src
-    if src is not ... and reduce is not ...:
+    if src is not ... and reduce is not ... and value is ...:
         return scatter__reduce(input, dim, index, src, reduce=reduce)
-    if value is not ... and reduce is not ...:
+    if value is not ... and reduce is not ... and src is ...:
         return scatter__value_reduce(input, dim, index, value, reduce=reduce)
-    if src is not ...:
+    if src is not ... and value is ... and reduce is ...:
         return scatter__src(input, dim, index, src)
-    if value is not ...:
+    if value is not ... and src is ... and reduce is ...:
         return scatter__value(input, dim, index, value)
     return raise_unmatched(
         scatter_,
@@ -1215,7 +1215,7 @@ def block_diag(tensors):
         return failed(error, block_diag, locals())
 
 
-def repeat(input, repeats, *more_repeats):
+def repeat(input=..., repeats=..., *more_repeats):
     """The tensor repeated as often as `repeats` tells along each dim, as a copy; new dims are in front.
 
     repeat(Tensor self, SymInt[] repeats) -> Tensor
@@ -1241,7 +1241,7 @@ def repeat(input, repeats, *more_repeats):
         return failed(error, repeat, locals())
 
 
-def flip(input, dims, *more_dims):
+def flip(input=..., dims=..., *more_dims):
     """A copy with the order of the elements reversed along `dims`.
 
     flip(Tensor self, int[] dims) -> Tensor
@@ -1750,7 +1750,7 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
         return failed(error, concatenate, locals())
 
 
-def tile(input, dims, *more_dims):
+def tile(input=..., dims=..., *more_dims):
     """The tensor repeated as often as `dims` tells along each dim, missing ones in front.
 
     tile(Tensor self, SymInt[] dims) -> Tensor
@@ -2027,7 +2027,7 @@ def index_fill_int_Tensor(input, dim, index, value):
         return failed(error, index_fill_int_Tensor, locals())
 
 
-def index_fill(input, dim, index, value):
+def index_fill(input=..., dim=..., index=..., value=...):
     """A copy of `input` with `value` in the slices along `dim` at the places in `index`.
 
     index_fill(input, dim, index, value)
@@ -2052,7 +2052,7 @@ def index_fill__int_Tensor(input, dim, index, value):
         return failed(error, index_fill__int_Tensor, locals())
 
 
-def index_fill_(input, dim, index, value):
+def index_fill_(input=..., dim=..., index=..., value=...):
     """`index_fill` in place: the result is written into the tensor.
     index_fill_(input, dim, index, value)
     """

@@ -15,6 +15,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
+from mindtorch._support.errors import wrong_out_count
 from mindtorch.autograd._engine.history import check_constant, check_inplace, edge_of, refuse_complex, written
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import (
@@ -238,7 +239,7 @@ def matmul_operator(input, other, out=None):
     return composite_linalg.matmul(input, other)
 
 
-def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
+def addmm(input=..., mat1=..., mat2=..., *more, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (mat1 @ mat2)`; `input` is broadcast, and with beta 0 ignored, nan included.
 
     addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
@@ -280,7 +281,7 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
         return failed(error, addmm, locals())
 
 
-def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
+def addmm_(input=..., mat1=..., mat2=..., *more, beta=1, alpha=1):
     """`addmm` in place: the result is written into the tensor.
     addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
     """
@@ -317,7 +318,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
         return failed(error, addmm_, locals())
 
 
-def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
+def baddbmm(input=..., batch1=..., batch2=..., *more, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices; `input` is broadcast.
 
     baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
@@ -359,7 +360,7 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         return failed(error, baddbmm, locals())
 
 
-def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
+def baddbmm_(input=..., batch1=..., batch2=..., *more, beta=1, alpha=1):
     """`baddbmm` in place: the result is written into the tensor.
     baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
     """
@@ -394,7 +395,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         return failed(error, baddbmm_, locals())
 
 
-def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
+def addmv(input=..., mat=..., vec=..., *more, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (mat @ vec)`.
 
     addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor
@@ -434,7 +435,7 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
         return failed(error, addmv, locals())
 
 
-def addmv_(input, mat, vec, *more, beta=1, alpha=1):
+def addmv_(input=..., mat=..., vec=..., *more, beta=1, alpha=1):
     """`addmv` in place: the result is written into the tensor.
     addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
     """
@@ -469,7 +470,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
         return failed(error, addmv_, locals())
 
 
-def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
+def addbmm(input=..., batch1=..., batch2=..., *more, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (batch1 @ batch2)`, with the products of a batch summed.
 
     addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
@@ -511,7 +512,7 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         return failed(error, addbmm, locals())
 
 
-def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
+def addbmm_(input=..., batch1=..., batch2=..., *more, beta=1, alpha=1):
     """`addbmm` in place: the result is written into the tensor.
     addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)
     """
@@ -830,6 +831,8 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
         if out is not None:  # linalg_inv_ex.inverse
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("linalg_inv_ex", A, *out)
             arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
@@ -897,6 +900,8 @@ def _linalg_det(A, *, out=None):
         if out is not None:  # _linalg_det.result
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("_linalg_det", A, *out)
             arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
@@ -960,6 +965,8 @@ def _linalg_slogdet(A, *, out=None):
         if out is not None:  # _linalg_slogdet.sign
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 4:
+                raise wrong_out_count(4, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("_linalg_slogdet", A, *out)
             arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
@@ -997,6 +1004,8 @@ def linalg_slogdet(A, *, out=None):
     if out is not None:  # linalg_slogdet.out
         if IS_METHOD or not isinstance(out, (list, tuple)):
             return raise_bad_argument(linalg_slogdet, A, out=out)
+        if len(out) != 2:
+            raise wrong_out_count(2, len(out))
         refuse_grad("linalg_slogdet", A, *out)
         return return_types.linalg_slogdet_out(composite_decomposition_forms.linalg_slogdet_out(A, out=out))
     return return_types.linalg_slogdet(ops._linalg_slogdet(A)[:2])
@@ -1014,6 +1023,8 @@ def slogdet(input, *, out=None):
     if out is not None:  # slogdet.out
         if IS_METHOD or not isinstance(out, (list, tuple)):
             return raise_bad_argument(slogdet, input, out=out)
+        if len(out) != 2:
+            raise wrong_out_count(2, len(out))
         refuse_grad("slogdet", input, *out)
         return return_types.slogdet_out(ops.linalg_slogdet(input, out=out))
     return return_types.slogdet(ops.linalg_slogdet(input))
@@ -1044,6 +1055,8 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         if out is not None:  # _linalg_solve_ex.result
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 4:
+                raise wrong_out_count(4, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("_linalg_solve_ex", A, B, *out)
             arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
@@ -1092,6 +1105,8 @@ def linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
         if out is not None:  # linalg_solve_ex.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             refuse_grad("linalg_solve_ex", A, B, *out)
             return return_types.linalg_solve_ex_out(
                 composite_decomposition_forms.linalg_solve_ex_out(A, B, left=left, check_errors=check_errors, out=out)
@@ -1139,6 +1154,8 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         if out is not None:  # linalg_lu_factor_ex.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("linalg_lu_factor_ex", A, *out)
             arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
@@ -1191,6 +1208,8 @@ def linalg_lu_factor(A, *, pivot=True, out=None):
         if out is not None:  # linalg_lu_factor.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             refuse_grad("linalg_lu_factor", A, *out)
             return return_types.linalg_lu_factor_out(
                 composite_decomposition_forms.linalg_lu_factor_out(A, pivot=pivot, out=out)
@@ -1217,6 +1236,8 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         if out is not None:  # lu_unpack.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("lu_unpack", LU_data, *out)
             arrays = _lu_unpack_kernels[type(LU_data_array)](
@@ -1256,6 +1277,8 @@ def linalg_lu(A, *, pivot=True, out=None):
         if out is not None:  # linalg_lu.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("linalg_lu", A, *out)
             arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
@@ -1400,6 +1423,8 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         if out is not None:  # triangular_solve.X
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             refuse_grad("triangular_solve", input, A, *out)
             return return_types.triangular_solve_out(
                 composite_decomposition_forms.triangular_solve_out(input, A, upper, transpose, unitriangular, out=out)
@@ -1450,6 +1475,8 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         if out is not None:  # linalg_cholesky_ex.L
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("linalg_cholesky_ex", input, *out)
             arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
@@ -1601,6 +1628,8 @@ def linalg_qr(A, mode="reduced", *, out=None):
         if out is not None:  # linalg_qr.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("linalg_qr", A, *out)
             arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
@@ -1638,6 +1667,8 @@ def qr(input, some=True, *, out=None):
         if out is not None:  # qr.Q
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             refuse_grad("qr", input, *out)
             return return_types.qr_out(composite_decomposition_forms.qr_out(input, some, out=out))
         return return_types.qr(composite_decompositions.qr(input, some))
@@ -1658,6 +1689,8 @@ def geqrf(input, *, out=None):
         if out is not None:  # geqrf.a
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("geqrf", input, *out)
             arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
@@ -1785,6 +1818,8 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
         if out is not None:  # linalg_ldl_factor_ex.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_unwritable("aten::linalg_ldl_factor_ex", out, input)
             arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](
@@ -1827,6 +1862,8 @@ def linalg_ldl_factor(input, *, hermitian=False, out=None):
         if out is not None:  # linalg_ldl_factor.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             refuse_grad("linalg_ldl_factor", input, *out)
             return return_types.linalg_ldl_factor_out(
                 composite_decomposition_forms.linalg_ldl_factor_out(input, hermitian=hermitian, out=out)
@@ -1888,6 +1925,8 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         if out is not None:  # _linalg_svd.U
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("_linalg_svd", A, *out)
             arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
@@ -1928,6 +1967,8 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
         if out is not None:  # linalg_svd.U
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             refuse_grad("linalg_svd", A, *out)
             return return_types.linalg_svd_out(
                 composite_decomposition_forms.linalg_svd_out(A, full_matrices, driver=driver, out=out)
@@ -1973,6 +2014,8 @@ def svd(input, some=True, compute_uv=True, *, out=None):
         if out is not None:  # svd.U
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             refuse_grad("svd", input, *out)
             return return_types.svd_out(composite_decomposition_forms.svd_out(input, some, compute_uv, out=out))
         return return_types.svd(composite_decompositions.svd(input, some, compute_uv))
@@ -1992,6 +2035,8 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
         if out is not None:  # _linalg_eigh.eigenvalues
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("_linalg_eigh", A, *out)
             arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
@@ -2029,6 +2074,8 @@ def linalg_eigh(input, UPLO="L", *, out=None):
         if out is not None:  # linalg_eigh.eigvals
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             refuse_grad("linalg_eigh", input, *out)
             return return_types.linalg_eigh_out(composite_decomposition_forms.linalg_eigh_out(input, UPLO, out=out))
         return return_types.linalg_eigh(ops._linalg_eigh(input, UPLO, True))
@@ -2068,6 +2115,8 @@ def linalg_eig(input, *, out=None):
         if out is not None:  # linalg_eig.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("linalg_eig", input, *out)
             arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
@@ -2244,7 +2293,7 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
 
 
 def linalg_matrix_norm(
-    input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None
+    input=..., ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None
 ):
     """The norm of matrices over two dims, 'fro', 'nuc', or of an order `ord` of 1, 2, inf and their negatives.
 
@@ -2391,7 +2440,7 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
         return failed(error, linalg_norm_ord_str, locals())
 
 
-def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+def linalg_norm(input=..., ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
     """The vector norm, or the matrix norm of two dims, of order `ord`; the 2-norm of the flattened tensor without
     it.
 
@@ -2443,7 +2492,7 @@ def linalg_cond_p_str(input, p, *, out=None):
         return failed(error, linalg_cond_p_str, locals())
 
 
-def linalg_cond(input, p=None, *, out=None):
+def linalg_cond(input=..., p=None, *, out=None):
     """The condition number of matrices in the norm of order `p` (2).
 
     linalg_cond(input, p=None, *, out=None)
@@ -2540,7 +2589,7 @@ def linalg_matrix_rank_tol_tensor(input, tol, hermitian=False, *, out=None):
         return failed(error, linalg_matrix_rank_tol_tensor, locals())
 
 
-def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
+def linalg_matrix_rank(input=..., tol=..., hermitian=False, *, atol=None, rtol=None, out=None):
     """The number of singular values above a tolerance, `atol` or `rtol` times the largest one.
 
     linalg_matrix_rank(input, *, atol=None, rtol=None, hermitian=False, out=None)
@@ -2664,7 +2713,7 @@ def linalg_pinv_rcond_tensor(input, rcond, hermitian=False, *, out=None):
         return failed(error, linalg_pinv_rcond_tensor, locals())
 
 
-def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
+def linalg_pinv(input=..., rcond=..., hermitian=False, *, atol=None, rtol=None, out=None):
     """The pseudoinverse of matrices: singular values below a tolerance count as 0.
 
     linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None)
@@ -2721,6 +2770,8 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
         if out is not None:  # linalg_lstsq.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 4:
+                raise wrong_out_count(4, len(out))
             refuse_grad("linalg_lstsq", input, b, *out)
             return return_types.linalg_lstsq_out(
                 composite_decomposition_forms.linalg_lstsq_out(input, b, rcond, driver=driver, out=out)

@@ -13,6 +13,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
+from mindtorch._support.errors import wrong_out_count
 from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded, refuse_grad, refuse_out
@@ -67,6 +68,8 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         if out is not None:  # nll_loss_forward.output
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("nll_loss_forward", input, *out)
             arrays = _nll_loss_forward_kernels[type(input_array)](
@@ -191,6 +194,8 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         if out is not None:  # nll_loss2d_forward.output
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("nll_loss2d_forward", input, *out)
             arrays = _nll_loss2d_forward_kernels[type(input_array)](
@@ -767,7 +772,7 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
         return failed(error, _ctc_loss_Tensor, locals())
 
 
-def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
+def _ctc_loss(log_probs=..., targets=..., input_lengths=..., target_lengths=..., blank=0, zero_infinity=False):
     """_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False)"""
     if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
         return _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
@@ -904,7 +909,15 @@ def _ctc_loss_backward_Tensor(
 
 
 def _ctc_loss_backward(
-    grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
+    grad=...,
+    log_probs=...,
+    targets=...,
+    input_lengths=...,
+    target_lengths=...,
+    neg_log_likelihood=...,
+    log_alpha=...,
+    blank=...,
+    zero_infinity=False,
 ):
     """_ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False)"""
     if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
@@ -965,7 +978,9 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
         return failed(error, ctc_loss_Tensor, locals())
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
+def ctc_loss(
+    log_probs=..., targets=..., input_lengths=..., target_lengths=..., blank=0, reduction=0, zero_infinity=False
+):
     """The connectionist temporal classification loss of `targets` for log probabilities of (time, batch, classes).
 
     ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False)

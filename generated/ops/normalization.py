@@ -12,7 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import normalization as nodes
-from mindtorch._support.errors import wrong_length
+from mindtorch._support.errors import wrong_length, wrong_out_count
 from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import recorded_outputs, refuse_grad
@@ -65,6 +65,8 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         if out is not None:  # native_batch_norm.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("native_batch_norm", input, weight, bias, *out)
             arrays = _native_batch_norm_kernels[type(input_array)](

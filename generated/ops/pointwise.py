@@ -14,6 +14,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, new_object, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
+from mindtorch._support.errors import wrong_out_count
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase, refuse_complex, written
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import record_refusal, refuse_grad, refuse_out, refuse_unwritable
@@ -1457,7 +1458,7 @@ def round_decimals(input, *, decimals, out=None):
         return failed(error, round_decimals, locals())
 
 
-def round(input, *, out=None, decimals=...):
+def round(input=..., *, out=None, decimals=...):
     """Each element rounded to the nearest integer, halves to the even one; with `decimals`, to so many places.
 
     round(input, *, out=None)
@@ -1489,7 +1490,7 @@ def round__decimals(input, *, decimals):
         return failed(error, round__decimals, locals())
 
 
-def round_(input, *, decimals=...):
+def round_(input=..., *, decimals=...):
     """`round` in place: the result is written into the tensor.
     round_(input)
     round_(input, *, decimals)
@@ -1817,7 +1818,7 @@ def copysign_Scalar(input, other, *, out=None):
         return failed(error, copysign_Scalar, locals())
 
 
-def copysign(input, other, *, out=None):
+def copysign(input=..., other=..., *, out=None):
     """The magnitude of `input` with the sign of `other`, element by element.
 
     copysign(input, other, *, out=None)
@@ -1854,7 +1855,7 @@ def copysign__Scalar(input, other):
         return failed(error, copysign__Scalar, locals())
 
 
-def copysign_(input, other):
+def copysign_(input=..., other=...):
     """`copysign` in place: the result is written into the tensor.
     copysign_(input, other)
     """
@@ -2185,6 +2186,8 @@ def frexp(input, *, out=None):
         if out is not None:  # frexp.Tensor_out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("frexp", input, *out)
             arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)

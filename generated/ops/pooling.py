@@ -12,6 +12,7 @@ from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, wrap
 from mindtorch._generated.nodes import pooling as nodes
+from mindtorch._support.errors import wrong_out_count
 from mindtorch.autograd._engine.history import check_constant, edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad, refuse_out
@@ -115,6 +116,8 @@ def max_pool2d_with_indices(
         if out is not None:  # max_pool2d_with_indices.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("max_pool2d_with_indices", input, *out)
             arrays = _max_pool2d_with_indices_kernels[type(input_array)](
@@ -471,6 +474,8 @@ def max_pool3d_with_indices(
         if out is not None:  # max_pool3d_with_indices.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("max_pool3d_with_indices", input, *out)
             arrays = _max_pool3d_with_indices_kernels[type(input_array)](
@@ -881,6 +886,8 @@ def adaptive_max_pool2d(input, output_size, *, out=None):
         if out is not None:  # adaptive_max_pool2d.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("adaptive_max_pool2d", input, *out)
             arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
@@ -955,6 +962,8 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
         if out is not None:  # fractional_max_pool2d.output
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("fractional_max_pool2d", input, *out)
             arrays = _fractional_max_pool2d_kernels[type(input_array)](
@@ -1037,6 +1046,8 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
         if out is not None:  # fractional_max_pool3d.output
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("fractional_max_pool3d", input, *out)
             arrays = _fractional_max_pool3d_kernels[type(input_array)](
@@ -1114,6 +1125,8 @@ def adaptive_max_pool3d(input, output_size, *, out=None):
         if out is not None:  # adaptive_max_pool3d.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("adaptive_max_pool3d", input, *out)
             arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)

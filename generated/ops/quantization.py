@@ -66,7 +66,7 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
         return failed(error, fake_quantize_per_tensor_affine_tensor_qparams, locals())
 
 
-def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
+def fake_quantize_per_tensor_affine(input=..., scale=..., zero_point=..., quant_min=..., quant_max=...):
     """Rounds to the numbers that an integer from `quant_min` to `quant_max` stands for, by one scale and zero
     point.
 

@@ -172,7 +172,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
         return failed(error, bernoulli__Tensor, locals())
 
 
-def bernoulli_(input, p=0.5, *, generator=None):
+def bernoulli_(input=..., p=0.5, *, generator=None):
     """Fills the tensor with 1 with probability `p`, a number or a tensor, and 0 elsewhere.
 
     bernoulli_(input, p, *, generator=None)
@@ -249,7 +249,7 @@ def bernoulli_p(input, p, *, generator=None):
         return failed(error, bernoulli_p, locals())
 
 
-def bernoulli(input, p=..., *, generator=None, out=None):
+def bernoulli(input=..., p=..., *, generator=None, out=None):
     """A tensor that is 1 with the probability in `input`, or `p`, and 0 elsewhere.
 
     bernoulli(input, *, generator=None, out=None)
@@ -257,7 +257,9 @@ def bernoulli(input, p=..., *, generator=None, out=None):
     """
     if p is not ... and out is None:
         return bernoulli_p(input, p, generator=generator)
-    return bernoulli_default(input, generator=generator, out=out)
+    if p is ...:
+        return bernoulli_default(input, generator=generator, out=out)
+    return raise_no_overload(bernoulli, (bernoulli_default, bernoulli_p), locals())
 
 
 def random__default(input, *, generator=None):
@@ -670,7 +672,7 @@ def _dirichlet_grad(x, alpha, total):
 
 
 def rand(
-    size,
+    size=...,
     *more_size,
     generator=None,
     dtype=None,
@@ -699,7 +701,7 @@ def rand(
             requires_grad=requires_grad,
         )
     if out is not None:
-        check_out_options(out, dtype, layout, device, "rand")
+        check_out_options(out, dtype, layout, device, requires_grad, "rand")
         return flagged(rand_out(size, *more_size, out=out), requires_grad)
     try:
         dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "rand", "dtype")
@@ -710,8 +712,8 @@ def rand(
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "rand", "size", 1)
         result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).uniform_())
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "rand")
         return result
     except CALL_ERRORS as error:
         return failed(error, rand, locals())
@@ -745,7 +747,7 @@ def rand_generator(
     if state.active_modes and intercepts(rand_generator):
         return call_with(rand_generator, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "rand")
+        check_out_options(out, dtype, layout, device, requires_grad, "rand")
         return flagged(rand_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     try:
         generator = generator if generator is None else generator_of(generator, "rand", "generator")
@@ -761,8 +763,8 @@ def rand_generator(
                 generator=generator
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "rand")
         return result
     except CALL_ERRORS as error:
         return failed(error, rand_generator, locals())
@@ -791,7 +793,7 @@ def rand_generator_out(size, *more_size, generator, out):
 
 
 def randn(
-    size,
+    size=...,
     *more_size,
     generator=None,
     dtype=None,
@@ -820,7 +822,7 @@ def randn(
             requires_grad=requires_grad,
         )
     if out is not None:
-        check_out_options(out, dtype, layout, device, "randn")
+        check_out_options(out, dtype, layout, device, requires_grad, "randn")
         return flagged(randn_out(size, *more_size, out=out), requires_grad)
     try:
         dtype = dtype if dtype is None or type(dtype) is Dtype else dtype_of(dtype, "randn", "dtype")
@@ -831,8 +833,8 @@ def randn(
         elif more_size or type(size) is not tuple:
             size = separate_ints_of(size, more_size, True, "randn", "size", 1)
         result = fresh(ops.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).normal_())
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randn")
         return result
     except CALL_ERRORS as error:
         return failed(error, randn, locals())
@@ -866,7 +868,7 @@ def randn_generator(
     if state.active_modes and intercepts(randn_generator):
         return call_with(randn_generator, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "randn")
+        check_out_options(out, dtype, layout, device, requires_grad, "randn")
         return flagged(randn_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     try:
         generator = generator if generator is None else generator_of(generator, "randn", "generator")
@@ -882,8 +884,8 @@ def randn_generator(
                 generator=generator
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randn")
         return result
     except CALL_ERRORS as error:
         return failed(error, randn_generator, locals())
@@ -939,7 +941,7 @@ def randint_default(
             requires_grad=requires_grad,
         )
     if out is not None:
-        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, requires_grad, "randint")
         return flagged(randint_default_out(high, size, out=out), requires_grad)
     try:
         high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 1)
@@ -952,8 +954,8 @@ def randint_default(
                 ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), 0, high
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_default, locals())
@@ -985,7 +987,7 @@ def randint_generator(
     if state.active_modes and intercepts(randint_generator):
         return call_with(randint_generator, locals())
     if out is not None:
-        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, requires_grad, "randint")
         return flagged(randint_generator_out(high, size, generator=generator, out=out), requires_grad)
     try:
         high = high if type(high) is int and -(2**63) <= high < 2**63 else index_of(high, "randint", "high", 1)
@@ -1002,8 +1004,8 @@ def randint_generator(
                 generator=generator,
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_generator, locals())
@@ -1059,7 +1061,7 @@ def randint_low(
             requires_grad=requires_grad,
         )
     if out is not None:
-        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, requires_grad, "randint")
         return flagged(randint_low_out(low, high, size, out=out), requires_grad)
     try:
         low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint", "low", 1)
@@ -1073,8 +1075,8 @@ def randint_low(
                 ops.empty(size, dtype=dtype or int64, layout=layout, device=device, pin_memory=pin_memory), low, high
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_low, locals())
@@ -1163,7 +1165,7 @@ def randint_low_generator(
     if state.active_modes and intercepts(randint_low_generator):
         return call_with(randint_low_generator, locals())
     if out is not None:
-        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, requires_grad, "randint")
         return flagged(randint_low_generator_out(low, high, size, generator=generator, out=out), requires_grad)
     try:
         low = low if type(low) is int and -(2**63) <= low < 2**63 else index_of(low, "randint", "low", 1)
@@ -1181,8 +1183,8 @@ def randint_low_generator(
                 generator=generator,
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_low_generator, locals())
@@ -1230,7 +1232,7 @@ def randperm(
             requires_grad=requires_grad,
         )
     if out is not None:
-        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, requires_grad, "randperm")
         return flagged(randperm_out(n, out=out), requires_grad)
     try:
         n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "randperm", "n", 1)
@@ -1238,8 +1240,8 @@ def randperm(
         if layout is not None or device is not None or pin_memory is not False:
             check_options(layout, device, pin_memory, "randperm")
         result = composite_random.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randperm")
         return result
     except CALL_ERRORS as error:
         return failed(error, randperm, locals())
@@ -1270,7 +1272,7 @@ def randperm_generator(
     if state.active_modes and intercepts(randperm_generator):
         return call_with(randperm_generator, locals())
     if out is not None:
-        check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
+        check_out_options(out, None if dtype is int64 else dtype, layout, device, requires_grad, "randperm")
         return flagged(randperm_generator_out(n, generator=generator, out=out), requires_grad)
     try:
         n = n if type(n) is int and -(2**63) <= n < 2**63 else index_of(n, "randperm", "n", 1)
@@ -1281,8 +1283,8 @@ def randperm_generator(
         result = composite_random.randperm_generator(
             n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randperm")
         return result
     except CALL_ERRORS as error:
         return failed(error, randperm_generator, locals())
@@ -1324,8 +1326,8 @@ def rand_like_default(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).uniform_()
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "rand_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, rand_like_default, locals())
@@ -1349,15 +1351,15 @@ def rand_like_generator(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).uniform_(generator=generator)
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "rand_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, rand_like_generator, locals())
 
 
 def rand_like(
-    input,
+    input=...,
     *,
     dtype=None,
     layout=None,
@@ -1411,8 +1413,8 @@ def randn_like_default(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).normal_()
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randn_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randn_like_default, locals())
@@ -1436,15 +1438,15 @@ def randn_like_generator(
                 input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
             ).normal_(generator=generator)
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randn_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randn_like_generator, locals())
 
 
 def randn_like(
-    input,
+    input=...,
     *,
     dtype=None,
     layout=None,
@@ -1503,8 +1505,8 @@ def randint_like_default(
                 high,
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_default, locals())
@@ -1543,8 +1545,8 @@ def randint_like_generator(
                 generator=generator,
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_generator, locals())
@@ -1571,8 +1573,8 @@ def randint_like_Tensor(
                 bound_of(high),
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_Tensor, locals())
@@ -1610,8 +1612,8 @@ def randint_like_Tensor_generator(
                 generator=generator,
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_Tensor_generator, locals())
@@ -1640,8 +1642,8 @@ def randint_like_low_dtype(
                 high,
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_low_dtype, locals())
@@ -1682,8 +1684,8 @@ def randint_like_low_generator_dtype(
                 generator=generator,
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "randint_like")
         return result
     except CALL_ERRORS as error:
         return failed(error, randint_like_low_generator_dtype, locals())
@@ -1875,7 +1877,7 @@ def normal_float_float(
     if state.active_modes and intercepts(normal_float_float):
         return call_with(normal_float_float, locals())
     if out is not None:
-        check_out_options(out, dtype, layout, device, "normal")
+        check_out_options(out, dtype, layout, device, requires_grad, "normal")
         return flagged(normal_float_float_out(mean, std, size, generator=generator, out=out), requires_grad)
     try:
         mean = mean if type(mean) is float else float_of(mean, "normal", "mean", 1)
@@ -1890,15 +1892,15 @@ def normal_float_float(
                 mean, std, generator=generator
             )
         )
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "normal")
         return result
     except CALL_ERRORS as error:
         return failed(error, normal_float_float, locals())
 
 
 def normal(
-    mean,
+    mean=...,
     std=1.0,
     size=...,
     *,
@@ -1933,31 +1935,34 @@ def normal(
     if (
         isinstance(mean, Tensor)
         and isinstance(std, Tensor)
+        and size is ...
         and dtype is None
         and layout is None
         and device is None
-        and not pin_memory
-        and not requires_grad
+        and pin_memory is False
+        and requires_grad is False
     ):
         return normal_Tensor_Tensor(mean, std, generator=generator, out=out)
     if (
         isinstance(mean, Tensor)
         and as_operand(std) is not None
+        and size is ...
         and dtype is None
         and layout is None
         and device is None
-        and not pin_memory
-        and not requires_grad
+        and pin_memory is False
+        and requires_grad is False
     ):
         return normal_Tensor_float(mean, std, generator=generator, out=out)
     if (
         as_operand(mean) is not None
         and isinstance(std, Tensor)
+        and size is ...
         and dtype is None
         and layout is None
         and device is None
-        and not pin_memory
-        and not requires_grad
+        and pin_memory is False
+        and requires_grad is False
     ):
         return normal_float_Tensor(mean, std, generator=generator, out=out)
     return raise_no_overload(

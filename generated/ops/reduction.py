@@ -14,6 +14,7 @@ from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
+from mindtorch._support.errors import wrong_out_count
 from mindtorch.autograd._engine.history import (
     check_inplace,
     edge_of,
@@ -169,7 +170,7 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         return failed(error, sum_dim_IntList, locals())
 
 
-def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
+def sum(input=..., dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
     """The sum of all elements, or along `dim` (one or several). Integers and bool are summed in int64, unless
     `dtype` is given. The dims go, or have size 1 with `keepdim`.
 
@@ -244,7 +245,7 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         return failed(error, mean_dim, locals())
 
 
-def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
+def mean(input=..., dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
     """The mean of all elements, or along `dim` (one or several). Integers are an error unless a floating-point
     `dtype` is given. The dims go, or have size 1 with `keepdim`.
 
@@ -316,7 +317,7 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
         return failed(error, prod_dim_int, locals())
 
 
-def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
+def prod(input=..., dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
     """The product of all elements, or along `dim`. Integers and bool are multiplied in int64, unless `dtype` is
     given.
 
@@ -457,6 +458,8 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         if out is not None:  # max.dim_max
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("max", input, *out)
             arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
@@ -497,7 +500,7 @@ def max_other(input, other, *, out=None):
     return ops.maximum(input, other)
 
 
-def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
+def max(input=..., _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
     """The largest element of all; with `dim`, a pair (values, indices) along it; with `other`, the larger of two
     elements, as `maximum`. What is nan counts as the largest.
 
@@ -516,11 +519,11 @@ def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
             other = _dim
         else:
             dim = _dim
-    if other is not ... and keepdim is ...:
+    if other is not ... and dim is ... and keepdim is ...:
         return max_other(input, other, out=out)
-    if dim is not ...:
+    if dim is not ... and other is ...:
         return max_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-    if keepdim is ...:
+    if dim is ... and keepdim is ... and other is ...:
         return max_default(input, out=out)
     return raise_unmatched(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
 
@@ -562,6 +565,8 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         if out is not None:  # min.dim_min
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("min", input, *out)
             arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
@@ -602,7 +607,7 @@ def min_other(input, other, *, out=None):
     return ops.minimum(input, other)
 
 
-def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
+def min(input=..., _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
     """The smallest element of all; with `dim`, a pair (values, indices) along it; with `other`, the smaller of two
     elements, as `minimum`. What is nan counts as the smallest.
 
@@ -621,11 +626,11 @@ def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None
             other = _dim
         else:
             dim = _dim
-    if other is not ... and keepdim is ...:
+    if other is not ... and dim is ... and keepdim is ...:
         return min_other(input, other, out=out)
-    if dim is not ...:
+    if dim is not ... and other is ...:
         return min_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-    if keepdim is ...:
+    if dim is ... and keepdim is ... and other is ...:
         return min_default(input, out=out)
     return raise_unmatched(min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out})
 
@@ -648,6 +653,8 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
         if out is not None:  # aminmax.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("aminmax", input, *out)
             arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
@@ -707,6 +714,8 @@ def median_dim(input, dim, keepdim=False, *, out=None):
         if out is not None:  # median.dim_values
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("median", input, *out)
             arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
@@ -733,7 +742,7 @@ def median_dim(input, dim, keepdim=False, *, out=None):
         return failed(error, median_dim, locals())
 
 
-def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
+def median(input=..., dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """The median of all elements, or a pair (values, indices) along `dim`: the lower of two in the middle. It is
     nan if an element is.
 
@@ -784,6 +793,8 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
         if out is not None:  # nanmedian.dim_values
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("nanmedian", input, *out)
             arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
@@ -810,7 +821,7 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
         return failed(error, nanmedian_dim, locals())
 
 
-def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
+def nanmedian(input=..., dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """As `median`, but of those elements that are not nan.
 
     nanmedian(input)
@@ -845,6 +856,8 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         if out is not None:  # mode.values
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("mode", input, *out)
             arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
@@ -890,6 +903,8 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         if out is not None:  # kthvalue.values
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("kthvalue", input, *out)
             arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
@@ -951,6 +966,8 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         if out is not None:  # histogram.bins_tensor_out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_unwritable("aten::histogram", out, input, bins, weight)
             arrays = _histogram_bins_tensor_kernels[type(input_array)](
@@ -996,6 +1013,8 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         if out is not None:  # histogram.bin_ct_out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_unwritable("aten::histogram", out, input, weight)
             arrays = _histogram_bin_ct_kernels[type(input_array)](
@@ -1026,7 +1045,7 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         return failed(error, histogram_bin_ct, locals())
 
 
-def histogram(input, bins=100, *, weight=None, density=False, out=None, range=None):
+def histogram(input=..., bins=100, *, weight=None, density=False, out=None, range=None):
     """The histogram of all elements and the edges of its bins: a pair (hist, bin_edges). `bins` is their number or
     the edges; `density` makes the integral 1.
 
@@ -1309,7 +1328,7 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
         return failed(error, searchsorted_Scalar, locals())
 
 
-def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+def searchsorted(sorted_sequence=..., input=..., *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """The indices at which values would go into `sorted_sequence`, sorted along its last dim: before equal ones, or
     behind them with `right`.
 
@@ -1372,7 +1391,7 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
         return failed(error, bucketize_Scalar, locals())
 
 
-def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
+def bucketize(input=..., boundaries=..., *, out_int32=False, right=False, out=None):
     """The index of the interval between `boundaries`, a sorted vector, that each element is in.
 
     bucketize(input, boundaries, *, out_int32=False, right=False, out=None)
@@ -1487,7 +1506,7 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
         return failed(error, any_dims, locals())
 
 
-def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
+def any(input=..., dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """Whether any element is nonzero, of all or along `dim`: bool (uint8 for uint8).
 
     any(input, *, out=None)
@@ -1560,7 +1579,7 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
         return failed(error, all_dims, locals())
 
 
-def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
+def all(input=..., dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """Whether all elements are nonzero, of all or along `dim`: bool (uint8 for uint8).
 
     all(input, *, out=None)
@@ -1938,6 +1957,8 @@ def cummax(input, dim=..., *, out=None, axis=None):
         if out is not None:  # cummax.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("cummax", input, *out)
             arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
@@ -1979,6 +2000,8 @@ def cummin(input, dim=..., *, out=None, axis=None):
         if out is not None:  # cummin.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("cummin", input, *out)
             arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
@@ -2269,6 +2292,8 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         if out is not None:  # sort.values
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("sort", input, *out)
             arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
@@ -2306,6 +2331,8 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         if out is not None:  # sort.values_stable
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("sort", input, *out)
             arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
@@ -2330,7 +2357,7 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return failed(error, sort_stable, locals())
 
 
-def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
+def sort(input=..., dim=-1, descending=False, *, out=None, stable=..., axis=None):
     """The elements sorted along `dim`, and their indices in `input`: a pair (values, indices). With `stable`, equal
     ones keep their order.
 
@@ -2377,6 +2404,8 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         if out is not None:  # topk.values
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("topk", input, *out)
             arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
@@ -2421,7 +2450,7 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
         return failed(error, argsort_stable, locals())
 
 
-def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None):
+def argsort(input=..., dim=-1, descending=False, *, stable=..., out=None, axis=None):
     """The indices that sort the tensor along `dim`.
 
     argsort(input, dim=-1, descending=False)
@@ -2615,7 +2644,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         return failed(error, norm_ScalarOpt_dim_dtype, locals())
 
 
-def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
+def norm(input=..., p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
     """The norm of order `p` along `dim`, or of the flattened tensor; `linalg.vector_norm` and `linalg.matrix_norm`
     are to be preferred.
 
@@ -2630,11 +2659,11 @@ def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, ke
         keepdim = keepdims
     if (p is None or as_operand(p) is not None) and dim is not ... and keepdim is not ... and dtype is not ...:
         return norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, dtype=dtype, out=out)
-    if (p is None or as_operand(p) is not None) and dim is not ...:
+    if (p is None or as_operand(p) is not None) and dim is not ... and dtype is ...:
         return norm_ScalarOpt_dim(input, p, dim, False if keepdim is ... else keepdim, out=out)
-    if (p is None or as_operand(p) is not None) and dtype is not ... and keepdim is ... and out is None:
+    if (p is None or as_operand(p) is not None) and dtype is not ... and dim is ... and keepdim is ... and out is None:
         return norm_ScalarOpt_dtype(input, p, dtype=dtype)
-    if as_operand(p) is not None and keepdim is ... and out is None:
+    if as_operand(p) is not None and dim is ... and keepdim is ... and out is None and dtype is ...:
         return norm_Scalar(input, p)
     return raise_no_overload(
         norm, (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype), locals()
@@ -2763,7 +2792,7 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
         return failed(error, quantile_scalar, locals())
 
 
-def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
+def quantile(input=..., q=..., dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
     """The quantiles `q` in [0, 1] along `dim`, or of all elements; `interpolation` tells what is between two of
     them. It is nan if an element is.
 
@@ -2823,7 +2852,9 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
         return failed(error, nanquantile_scalar, locals())
 
 
-def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
+def nanquantile(
+    input=..., q=..., dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None
+):
     """As `quantile`, but of those elements that are not nan.
 
     nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None)
@@ -2902,7 +2933,7 @@ def count_nonzero_default(input, dim=None):
         return failed(error, count_nonzero_default, locals())
 
 
-def count_nonzero(input, dim=None, *more_dim, axis=None):
+def count_nonzero(input=..., dim=None, *more_dim, axis=None):
     """How many elements are nonzero, in all or along `dim`: int64.
 
     count_nonzero(input, dim, *more_dim)
@@ -3257,7 +3288,7 @@ def trapezoid_x(y, x, *, dim=-1):
         return failed(error, trapezoid_x, locals())
 
 
-def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
+def trapezoid(y=..., x=..., *, dim=-1, dx=1, axis=None):
     """The integral of `y` along `dim` by the trapezoidal rule, over points `x` or in steps of `dx`.
 
     trapezoid(y, x, *, dim=-1)
@@ -3297,7 +3328,7 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
         return failed(error, cumulative_trapezoid_dx, locals())
 
 
-def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
+def cumulative_trapezoid(y=..., x=..., *, dim=-1, dx=1, axis=None):
     """The integrals of `y` up to each point along `dim` by the trapezoidal rule, over points `x` or in steps of
     `dx`.
 
@@ -3338,7 +3369,7 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
         return failed(error, trapz_dx, locals())
 
 
-def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
+def trapz(y=..., x=..., *, dim=-1, dx=1.0, axis=None):
     """Another name of `trapezoid`.
 
     trapz(y, x, *, dim=-1)
@@ -3506,7 +3537,7 @@ def gradient(*args, **kwargs):
     )
 
 
-def sum_to_size(input, size, *more_size):
+def sum_to_size(input=..., size=..., *more_size):
     """Sums the dims that a tensor of the size given would be broadcast along to this shape.
 
     sum_to_size(Tensor self, SymInt[] size) -> Tensor

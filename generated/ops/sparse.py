@@ -34,6 +34,7 @@ from mindtorch.dispatch.arguments.conversions import (
     int_of,
     ints_of,
     raise_bad_argument,
+    raise_no_overload,
     scalar_of,
     sized_ints_of,
     str_of,
@@ -108,8 +109,8 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             sparse_dim, dense_dim, size, indices_array, values_array, dtype, layout, device, pin_memory, is_coalesced
         )
         result = wrap(array, node)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "_sparse_coo_tensor_with_dims_and_tensors")
         return result
     except CALL_ERRORS as error:
         return failed(error, _sparse_coo_tensor_with_dims_and_tensors, locals())
@@ -246,13 +247,15 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         return failed(error, _to_sparse_default, locals())
 
 
-def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
+def _to_sparse(input=..., sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
     """_to_sparse(input, sparse_dim)
     _to_sparse(input, *, layout=None, blocksize=None, dense_dim=None)
     """
     if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
         return _to_sparse_sparse_dim(input, sparse_dim)
-    return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    if sparse_dim is ...:
+        return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    return raise_no_overload(_to_sparse, (_to_sparse_sparse_dim, _to_sparse_default), locals())
 
 
 def to_sparse_sparse_dim(input, sparse_dim):
@@ -286,7 +289,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         return failed(error, to_sparse_default, locals())
 
 
-def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
+def to_sparse(input=..., sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
     """The tensor as a sparse one in a `layout`, by default of coordinates.
 
     to_sparse(input, sparse_dim)
@@ -294,7 +297,9 @@ def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=N
     """
     if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
         return to_sparse_sparse_dim(input, sparse_dim)
-    return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    if sparse_dim is ...:
+        return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    return raise_no_overload(to_sparse, (to_sparse_sparse_dim, to_sparse_default), locals())
 
 
 def _to_dense(input, dtype=None, masked_grad=None):
@@ -498,7 +503,7 @@ def _sparse_mm_reduce(sparse, dense, reduce):
         return failed(error, _sparse_mm_reduce, locals())
 
 
-def _sparse_mm(sparse, dense, reduce=...):
+def _sparse_mm(sparse=..., dense=..., reduce=...):
     """_sparse_mm(sparse, dense)
     _sparse_mm(sparse, dense, reduce)
     """
@@ -644,8 +649,8 @@ def sparse_compressed_tensor_comp_plain_value_size(
         result = wrap(array, node)
         if node is not None:
             node._mt_saved = (save_output(node, result),)
-        if pin_memory or requires_grad:
-            return with_options(result, pin_memory, requires_grad)
+        if pin_memory or requires_grad is not False:
+            return with_options(result, pin_memory, requires_grad, "sparse_compressed_tensor")
         return result
     except CALL_ERRORS as error:
         return failed(error, sparse_compressed_tensor_comp_plain_value_size, locals())

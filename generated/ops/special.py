@@ -534,7 +534,7 @@ def xlogy_Scalar_Other(input, other, *, out=None):
         return failed(error, xlogy_Scalar_Other, locals())
 
 
-def xlogy(input, other, *, out=None):
+def xlogy(input=..., other=..., *, out=None):
     """Element by element, `input * log(other)`, and 0 where `input` is 0.
 
     xlogy(input, other, *, out=None)
@@ -561,7 +561,7 @@ def xlogy__Scalar_Other(input, other):
         return failed(error, xlogy__Scalar_Other, locals())
 
 
-def xlogy_(input, other):
+def xlogy_(input=..., other=...):
     """`xlogy` in place: the result is written into the tensor.
     xlogy_(input, other)
     """
@@ -1367,7 +1367,7 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
         return failed(error, special_xlog1py_other_scalar, locals())
 
 
-def special_xlog1py(input, other, *, out=None):
+def special_xlog1py(input=..., other=..., *, out=None):
     """Element by element, `input * log1p(other)`, and 0 where `input` is 0.
 
     special_xlog1py(input, other, *, out=None)
@@ -1481,7 +1481,7 @@ def special_zeta_other_scalar(input, other, *, out=None):
         return failed(error, special_zeta_other_scalar, locals())
 
 
-def special_zeta(input, other, *, out=None):
+def special_zeta(input=..., other=..., *, out=None):
     """The Hurwitz zeta function of `input` at `other`.
 
     special_zeta(input, other, *, out=None)
@@ -1565,7 +1565,7 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_t_n_scalar, locals())
 
 
-def special_chebyshev_polynomial_t(x, n, *, out=None):
+def special_chebyshev_polynomial_t(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the first kind and degree `n` at `x`.
 
     special_chebyshev_polynomial_t(x, n, *, out=None)
@@ -1655,7 +1655,7 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_u_n_scalar, locals())
 
 
-def special_chebyshev_polynomial_u(x, n, *, out=None):
+def special_chebyshev_polynomial_u(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the second kind and degree `n` at `x`.
 
     special_chebyshev_polynomial_u(x, n, *, out=None)
@@ -1745,7 +1745,7 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_v_n_scalar, locals())
 
 
-def special_chebyshev_polynomial_v(x, n, *, out=None):
+def special_chebyshev_polynomial_v(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the third kind and degree `n` at `x`.
 
     special_chebyshev_polynomial_v(x, n, *, out=None)
@@ -1835,7 +1835,7 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         return failed(error, special_chebyshev_polynomial_w_n_scalar, locals())
 
 
-def special_chebyshev_polynomial_w(x, n, *, out=None):
+def special_chebyshev_polynomial_w(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the fourth kind and degree `n` at `x`.
 
     special_chebyshev_polynomial_w(x, n, *, out=None)
@@ -1924,7 +1924,7 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
         return failed(error, special_hermite_polynomial_h_n_scalar, locals())
 
 
-def special_hermite_polynomial_h(x, n, *, out=None):
+def special_hermite_polynomial_h(x=..., n=..., *, out=None):
     """The physicist's Hermite polynomial of degree `n` at `x`.
 
     special_hermite_polynomial_h(x, n, *, out=None)
@@ -2013,7 +2013,7 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
         return failed(error, special_hermite_polynomial_he_n_scalar, locals())
 
 
-def special_hermite_polynomial_he(x, n, *, out=None):
+def special_hermite_polynomial_he(x=..., n=..., *, out=None):
     """The probabilist's Hermite polynomial of degree `n` at `x`.
 
     special_hermite_polynomial_he(x, n, *, out=None)
@@ -2102,7 +2102,7 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
         return failed(error, special_laguerre_polynomial_l_n_scalar, locals())
 
 
-def special_laguerre_polynomial_l(x, n, *, out=None):
+def special_laguerre_polynomial_l(x=..., n=..., *, out=None):
     """The Laguerre polynomial of degree `n` at `x`.
 
     special_laguerre_polynomial_l(x, n, *, out=None)
@@ -2191,7 +2191,7 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
         return failed(error, special_legendre_polynomial_p_n_scalar, locals())
 
 
-def special_legendre_polynomial_p(x, n, *, out=None):
+def special_legendre_polynomial_p(x=..., n=..., *, out=None):
     """The Legendre polynomial of degree `n` at `x`.
 
     special_legendre_polynomial_p(x, n, *, out=None)
@@ -2283,7 +2283,7 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_t_n_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
+def special_shifted_chebyshev_polynomial_t(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the first kind and degree `n` at `2 * x - 1`.
 
     special_shifted_chebyshev_polynomial_t(x, n, *, out=None)
@@ -2375,7 +2375,7 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_u_n_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
+def special_shifted_chebyshev_polynomial_u(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the second kind and degree `n` at `2 * x - 1`.
 
     special_shifted_chebyshev_polynomial_u(x, n, *, out=None)
@@ -2467,7 +2467,7 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_v_n_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
+def special_shifted_chebyshev_polynomial_v(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the third kind and degree `n` at `2 * x - 1`.
 
     special_shifted_chebyshev_polynomial_v(x, n, *, out=None)
@@ -2559,7 +2559,7 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         return failed(error, special_shifted_chebyshev_polynomial_w_n_scalar, locals())
 
 
-def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
+def special_shifted_chebyshev_polynomial_w(x=..., n=..., *, out=None):
     """The Chebyshev polynomial of the fourth kind and degree `n` at `2 * x - 1`.
 
     special_shifted_chebyshev_polynomial_w(x, n, *, out=None)

@@ -183,7 +183,7 @@ def view_dtype(input, dtype):
         return failed(error, view_dtype, locals())
 
 
-def view(input, _size=..., *more_size, size=..., dtype=...):
+def view(input=..., _size=..., *more_size, size=..., dtype=...):
     """A view of the same elements in another shape, or with `dtype` of the same bytes as another dtype. A
     RuntimeError if the strides do not allow it; one size may be -1.
 
@@ -201,9 +201,9 @@ def view(input, _size=..., *more_size, size=..., dtype=...):
             size = _size
     elif is_index(size):
         return raise_unmatched(view, (view_default, view_dtype), (input, _size, dtype), {})
-    if size is not ...:
+    if size is not ... and dtype is ...:
         return view_default(input, size)
-    if dtype is not ...:
+    if dtype is not ... and size is ...:
         return view_dtype(input, dtype)
     return raise_unmatched(view, (view_default, view_dtype), (input, size, dtype), {})
 
@@ -233,7 +233,7 @@ def _reshape_alias(input, size, stride):
         return failed(error, _reshape_alias, locals())
 
 
-def reshape(input, shape, *more_shape):
+def reshape(input=..., shape=..., *more_shape):
     """The same elements in another shape: a view if the strides allow it, otherwise a copy. One size may be -1, and
     follows from the others.
 
@@ -375,7 +375,7 @@ def numpy_T(input):
     return composite_view.numpy_T(input)
 
 
-def permute(input, dims, *more_dims):
+def permute(input=..., dims=..., *more_dims):
     """A view with the dims in the order of `dims`.
 
     permute(Tensor(a) self, int[] dims) -> Tensor(a)
@@ -432,7 +432,7 @@ def movedim_int(input, source, destination):
         return failed(error, movedim_int, locals())
 
 
-def movedim(input, source, destination):
+def movedim(input=..., source=..., destination=...):
     """A view with the dims of `source` moved to the places of `destination`, the others in their order.
 
     movedim(input, source, destination)
@@ -444,7 +444,7 @@ def movedim(input, source, destination):
     return raise_no_overload(movedim, (movedim_intlist, movedim_int), locals())
 
 
-def expand(input, size, *more_size, implicit=False):
+def expand(input=..., size=..., *more_size, implicit=False):
     """A view in a larger size, in which dims of size 1, and new ones in front, are repeated without being copied;
     -1 leaves a size as it is.
 
@@ -482,7 +482,7 @@ def expand_as(input, other):
     return input.expand(other._mt_array.shape)
 
 
-def broadcast_to(input, size, *more_size):
+def broadcast_to(input=..., size=..., *more_size):
     """A view in the shape `size`, along whose new dims, and dims of size 1, elements are repeated without being
     copied.
 
@@ -611,7 +611,7 @@ def squeeze_dims(input, dim, *more_dim):
         return failed(error, squeeze_dims, locals())
 
 
-def squeeze(input, dim=..., *more_dim, axis=None):
+def squeeze(input=..., dim=..., *more_dim, axis=None):
     """A view without the dims of size 1, or without those among `dim`.
 
     squeeze(input)
@@ -659,7 +659,7 @@ def squeeze__dims(input, dim, *more_dim):
         return failed(error, squeeze__dims, locals())
 
 
-def squeeze_(input, dim=..., *more_dim, axis=None):
+def squeeze_(input=..., dim=..., *more_dim, axis=None):
     """`squeeze` in place: the result is written into the tensor.
     squeeze_(input)
     squeeze_(input, dim)
@@ -824,7 +824,7 @@ def narrow_Tensor(input, dim, start, length):
         return failed(error, narrow_Tensor, locals())
 
 
-def narrow(input, dim, start, length):
+def narrow(input=..., dim=..., start=..., length=...):
     """A view of the `length` elements from `start` on along `dim`.
 
     narrow(input, dim, start, length)
@@ -878,7 +878,7 @@ def split_sizes(input, split_size, dim=0):
         return failed(error, split_sizes, locals())
 
 
-def split(input, split_size, dim=0, *, axis=None):
+def split(input=..., split_size=..., dim=0, *, axis=None):
     """Views of parts along `dim`: of the size that is given (the last may be smaller), or of the sizes in a list.
 
     split(input, split_size, dim=0)
@@ -1421,7 +1421,7 @@ def moveaxis_int(input, source, destination):
         return failed(error, moveaxis_int, locals())
 
 
-def moveaxis(input, source, destination):
+def moveaxis(input=..., source=..., destination=...):
     """Another name of `movedim`.
 
     moveaxis(input, source, destination)
@@ -1501,7 +1501,7 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
 
 
 def tensor_split(
-    input,
+    input=...,
     _tensor_indices_or_sections=...,
     dim=0,
     *,
@@ -1532,11 +1532,11 @@ def tensor_split(
             indices = _tensor_indices_or_sections
         else:
             tensor_indices_or_sections = _tensor_indices_or_sections
-    if tensor_indices_or_sections is not ...:
+    if tensor_indices_or_sections is not ... and sections is ... and indices is ...:
         return tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim)
-    if sections is not ...:
+    if sections is not ... and tensor_indices_or_sections is ... and indices is ...:
         return tensor_split_sections(input, sections, dim)
-    if indices is not ...:
+    if indices is not ... and tensor_indices_or_sections is ... and sections is ...:
         return tensor_split_indices(input, indices, dim)
     return raise_unmatched(
         tensor_split,
@@ -1576,7 +1576,7 @@ def hsplit_array(input, indices, *more_indices):
         return failed(error, hsplit_array, locals())
 
 
-def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
+def hsplit(input=..., _sections=..., *more_indices, sections=..., indices=...):
     """`tensor_split` along dim 1, or dim 0 of a vector.
 
     hsplit(input, sections)
@@ -1593,9 +1593,9 @@ def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
             sections = _sections
     elif is_index(indices):
         return raise_unmatched(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
-    if sections is not ...:
+    if sections is not ... and indices is ...:
         return hsplit_int(input, sections)
-    if indices is not ...:
+    if indices is not ... and sections is ...:
         return hsplit_array(input, indices)
     return raise_unmatched(hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {})
 
@@ -1630,7 +1630,7 @@ def vsplit_array(input, indices, *more_indices):
         return failed(error, vsplit_array, locals())
 
 
-def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
+def vsplit(input=..., _sections=..., *more_indices, sections=..., indices=...):
     """`tensor_split` along dim 0.
 
     vsplit(input, sections)
@@ -1647,9 +1647,9 @@ def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
             sections = _sections
     elif is_index(indices):
         return raise_unmatched(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
-    if sections is not ...:
+    if sections is not ... and indices is ...:
         return vsplit_int(input, sections)
-    if indices is not ...:
+    if indices is not ... and sections is ...:
         return vsplit_array(input, indices)
     return raise_unmatched(vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {})
 
@@ -1684,7 +1684,7 @@ def dsplit_array(input, indices, *more_indices):
         return failed(error, dsplit_array, locals())
 
 
-def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
+def dsplit(input=..., _sections=..., *more_indices, sections=..., indices=...):
     """`tensor_split` along dim 2.
 
     dsplit(input, sections)
@@ -1701,9 +1701,9 @@ def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
             sections = _sections
     elif is_index(indices):
         return raise_unmatched(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
-    if sections is not ...:
+    if sections is not ... and indices is ...:
         return dsplit_int(input, sections)
-    if indices is not ...:
+    if indices is not ... and sections is ...:
         return dsplit_array(input, indices)
     return raise_unmatched(dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {})
 
@@ -1805,7 +1805,7 @@ def view_copy_dtype(input, dtype, *, out=None):
         return failed(error, view_copy_dtype, locals())
 
 
-def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
+def view_copy(input=..., _size=..., *, size=..., dtype=..., out=None):
     """As `Tensor.view`, but a copy.
 
     view_copy(input, size, *, out=None)
@@ -1818,9 +1818,9 @@ def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
             dtype = _size
         else:
             size = _size
-    if size is not ...:
+    if size is not ... and dtype is ...:
         return view_copy_default(input, size, out=out)
-    if dtype is not ...:
+    if dtype is not ... and size is ...:
         return view_copy_dtype(input, dtype, out=out)
     return raise_unmatched(view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out})
 
@@ -2029,7 +2029,7 @@ def squeeze_copy_dims(input, dim, *, out=None):
         return failed(error, squeeze_copy_dims, locals())
 
 
-def squeeze_copy(input, dim=..., *, out=None, axis=None):
+def squeeze_copy(input=..., dim=..., *, out=None, axis=None):
     """As `squeeze`, but a copy.
 
     squeeze_copy(input, *, out=None)

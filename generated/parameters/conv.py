@@ -83,16 +83,32 @@ PARAMETERS = {
     "conv1d": (
         ("input", "weight", "bias", "stride", "padding", "dilation", "groups"),
         "",
-        {"bias": None, "stride": (1,), "padding": (0,), "dilation": (1,), "groups": 1},
+        {"input": ..., "weight": ..., "bias": None, "stride": (1,), "padding": (0,), "dilation": (1,), "groups": 1},
     ),
     "conv2d": (
         ("input", "weight", "bias", "stride", "padding", "dilation", "groups"),
         "",
-        {"bias": None, "stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1},
+        {
+            "input": ...,
+            "weight": ...,
+            "bias": None,
+            "stride": (1, 1),
+            "padding": (0, 0),
+            "dilation": (1, 1),
+            "groups": 1,
+        },
     ),
     "conv3d": (
         ("input", "weight", "bias", "stride", "padding", "dilation", "groups"),
         "",
-        {"bias": None, "stride": (1, 1, 1), "padding": (0, 0, 0), "dilation": (1, 1, 1), "groups": 1},
+        {
+            "input": ...,
+            "weight": ...,
+            "bias": None,
+            "stride": (1, 1, 1),
+            "padding": (0, 0, 0),
+            "dilation": (1, 1, 1),
+            "groups": 1,
+        },
     ),
 }

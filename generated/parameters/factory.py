@@ -9,6 +9,7 @@ PARAMETERS = {
         ("size",),
         "more_size",
         {
+            "size": ...,
             "dtype": None,
             "layout": None,
             "device": None,
@@ -27,13 +28,29 @@ PARAMETERS = {
     "zeros": (
         ("size",),
         "more_size",
-        {"dtype": None, "layout": None, "device": None, "pin_memory": False, "out": None, "requires_grad": False},
+        {
+            "size": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "out": None,
+            "requires_grad": False,
+        },
     ),
     "zeros_out": (("size",), "more_size", {}, ("out",)),
     "ones": (
         ("size",),
         "more_size",
-        {"dtype": None, "layout": None, "device": None, "pin_memory": False, "out": None, "requires_grad": False},
+        {
+            "size": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "out": None,
+            "requires_grad": False,
+        },
     ),
     "ones_out": (("size",), "more_size", {}, ("out",)),
     "full": (
@@ -300,7 +317,15 @@ PARAMETERS = {
     "new_empty": (
         ("input", "size"),
         "more_size",
-        {"dtype": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False},
+        {
+            "input": ...,
+            "size": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "requires_grad": False,
+        },
     ),
     "new_empty_strided": (
         ("input", "size", "stride"),
@@ -310,12 +335,28 @@ PARAMETERS = {
     "new_zeros": (
         ("input", "size"),
         "more_size",
-        {"dtype": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False},
+        {
+            "input": ...,
+            "size": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "requires_grad": False,
+        },
     ),
     "new_ones": (
         ("input", "size"),
         "more_size",
-        {"dtype": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False},
+        {
+            "input": ...,
+            "size": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "requires_grad": False,
+        },
     ),
     "new_full": (
         ("input", "size", "fill_value"),
@@ -410,12 +451,25 @@ PARAMETERS = {
     "linspace": (
         ("start", "end", "steps"),
         "",
-        {"dtype": None, "layout": None, "device": None, "pin_memory": False, "out": None, "requires_grad": False},
+        {
+            "start": ...,
+            "end": ...,
+            "steps": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "out": None,
+            "requires_grad": False,
+        },
     ),
     "logspace": (
         ("start", "end", "steps", "base"),
         "",
         {
+            "start": ...,
+            "end": ...,
+            "steps": ...,
             "base": 10.0,
             "dtype": None,
             "layout": None,
@@ -429,6 +483,7 @@ PARAMETERS = {
         ("n", "m"),
         "",
         {
+            "n": ...,
             "m": ...,
             "dtype": None,
             "layout": None,
@@ -441,12 +496,21 @@ PARAMETERS = {
     "hann_window": (
         ("window_length", "periodic"),
         "",
-        {"periodic": ..., "dtype": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False},
+        {
+            "window_length": ...,
+            "periodic": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "requires_grad": False,
+        },
     ),
     "hamming_window": (
         ("window_length", "periodic", "alpha", "beta"),
         "",
         {
+            "window_length": ...,
             "periodic": ...,
             "alpha": ...,
             "beta": ...,
@@ -460,17 +524,34 @@ PARAMETERS = {
     "blackman_window": (
         ("window_length", "periodic"),
         "",
-        {"periodic": ..., "dtype": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False},
+        {
+            "window_length": ...,
+            "periodic": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "requires_grad": False,
+        },
     ),
     "bartlett_window": (
         ("window_length", "periodic"),
         "",
-        {"periodic": ..., "dtype": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False},
+        {
+            "window_length": ...,
+            "periodic": ...,
+            "dtype": None,
+            "layout": None,
+            "device": None,
+            "pin_memory": False,
+            "requires_grad": False,
+        },
     ),
     "kaiser_window": (
         ("window_length", "periodic", "beta"),
         "",
         {
+            "window_length": ...,
             "periodic": ...,
             "beta": ...,
             "dtype": None,
@@ -480,6 +561,6 @@ PARAMETERS = {
             "requires_grad": False,
         },
     ),
-    "fill": (("input", "value"), "", {}),
-    "fill_": (("input", "value"), "", {}),
+    "fill": (("input", "value"), "", {"input": ..., "value": ...}),
+    "fill_": (("input", "value"), "", {"input": ..., "value": ...}),
 }

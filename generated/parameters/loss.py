@@ -167,7 +167,14 @@ PARAMETERS = {
     "_ctc_loss": (
         ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "zero_infinity"),
         "",
-        {"blank": 0, "zero_infinity": False},
+        {
+            "log_probs": ...,
+            "targets": ...,
+            "input_lengths": ...,
+            "target_lengths": ...,
+            "blank": 0,
+            "zero_infinity": False,
+        },
     ),
     "_ctc_loss_backward": (
         (
@@ -182,11 +189,29 @@ PARAMETERS = {
             "zero_infinity",
         ),
         "",
-        {"zero_infinity": False},
+        {
+            "grad": ...,
+            "log_probs": ...,
+            "targets": ...,
+            "input_lengths": ...,
+            "target_lengths": ...,
+            "neg_log_likelihood": ...,
+            "log_alpha": ...,
+            "blank": ...,
+            "zero_infinity": False,
+        },
     ),
     "ctc_loss": (
         ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity"),
         "",
-        {"blank": 0, "reduction": 0, "zero_infinity": False},
+        {
+            "log_probs": ...,
+            "targets": ...,
+            "input_lengths": ...,
+            "target_lengths": ...,
+            "blank": 0,
+            "reduction": 0,
+            "zero_infinity": False,
+        },
     ),
 }

@@ -161,8 +161,8 @@ PARAMETERS = {
         {"nan": None, "posinf": None, "neginf": None},
         ("out",),
     ),
-    "round": (("input",), "", {"out": None, "decimals": ...}),
-    "round_": (("input",), "", {"decimals": ...}),
-    "copysign": (("input", "other"), "", {"out": None}),
-    "copysign_": (("input", "other"), "", {}),
+    "round": (("input",), "", {"input": ..., "out": None, "decimals": ...}),
+    "round_": (("input",), "", {"input": ..., "decimals": ...}),
+    "copysign": (("input", "other"), "", {"input": ..., "other": ..., "out": None}),
+    "copysign_": (("input", "other"), "", {"input": ..., "other": ...}),
 }

@@ -21,5 +21,9 @@ PARAMETERS = {
         "",
         {},
     ),
-    "fake_quantize_per_tensor_affine": (("input", "scale", "zero_point", "quant_min", "quant_max"), "", {}),
+    "fake_quantize_per_tensor_affine": (
+        ("input", "scale", "zero_point", "quant_min", "quant_max"),
+        "",
+        {"input": ..., "scale": ..., "zero_point": ..., "quant_min": ..., "quant_max": ...},
+    ),
 }

@@ -38,6 +38,7 @@ PARAMETERS = {
         ("size",),
         "more_size",
         {
+            "size": ...,
             "generator": None,
             "dtype": None,
             "layout": None,
@@ -59,6 +60,7 @@ PARAMETERS = {
         ("size",),
         "more_size",
         {
+            "size": ...,
             "generator": None,
             "dtype": None,
             "layout": None,
@@ -296,8 +298,8 @@ PARAMETERS = {
         },
     ),
     "normal_float_float_out": (("mean", "std", "size"), "", {"generator": None}, ("out",)),
-    "bernoulli_": (("input", "p"), "", {"p": 0.5, "generator": None}),
-    "bernoulli": (("input", "p"), "", {"p": ..., "generator": None, "out": None}),
+    "bernoulli_": (("input", "p"), "", {"input": ..., "p": 0.5, "generator": None}),
+    "bernoulli": (("input", "p"), "", {"input": ..., "p": ..., "generator": None, "out": None}),
     "randint": (
         ("low", "high", "size"),
         "",
@@ -318,6 +320,7 @@ PARAMETERS = {
         ("input",),
         "",
         {
+            "input": ...,
             "dtype": None,
             "layout": None,
             "device": None,
@@ -331,6 +334,7 @@ PARAMETERS = {
         ("input",),
         "",
         {
+            "input": ...,
             "dtype": None,
             "layout": None,
             "device": None,
@@ -344,6 +348,7 @@ PARAMETERS = {
         ("mean", "std", "size"),
         "",
         {
+            "mean": ...,
             "std": 1.0,
             "size": ...,
             "generator": None,

@@ -101,12 +101,12 @@ PARAMETERS = {
     "_to_sparse": (
         ("input", "sparse_dim"),
         "",
-        {"sparse_dim": ..., "layout": None, "blocksize": None, "dense_dim": None},
+        {"input": ..., "sparse_dim": ..., "layout": None, "blocksize": None, "dense_dim": None},
     ),
     "to_sparse": (
         ("input", "sparse_dim"),
         "",
-        {"sparse_dim": ..., "layout": None, "blocksize": None, "dense_dim": None},
+        {"input": ..., "sparse_dim": ..., "layout": None, "blocksize": None, "dense_dim": None},
     ),
-    "_sparse_mm": (("sparse", "dense", "reduce"), "", {"reduce": ...}),
+    "_sparse_mm": (("sparse", "dense", "reduce"), "", {"sparse": ..., "dense": ..., "reduce": ...}),
 }

@@ -106,6 +106,14 @@ _COMPLEX_OF = {float16: complex64, bfloat16: complex64, float32: complex64, floa
 
 FROM_NUMPY = {each.numpy: each for each in ALL_DTYPES}
 
+# Python's types that stand for dtypes.
+PYTHON_TYPES: dict[Any, dtype] = {
+    builtins.float: float64,
+    builtins.int: int64,
+    builtins.bool: bool,
+    builtins.complex: complex128,
+}
+
 _C_NAMES = {
     uint8: "unsigned char",
     uint16: "unsigned short",

@@ -81,12 +81,25 @@ def from_file(
     requires_grad: bool = False,
 ) -> Tensor:
     """A 1-d tensor on the first `size` elements of a file; if shared, what is written to it goes to the file."""
-    if not isinstance(filename, str):
-        raise errors.argument_type("from_file", "filename", 1, "str", filename)
+    _check_file(filename, shared, size, dtype, requires_grad)
     element_type = dtype or state.default_dtype
     root = root_of_file(filename, bool(shared), (size or 0) * element_type.itemsize)
     tensor = fresh(np.ndarray(size or 0, element_type.numpy, root))
     return require_grad(tensor) if requires_grad else tensor
+
+
+def _check_file(filename: Any, shared: Any, size: Any, dtype: Any, requires_grad: Any) -> None:
+    is_size = isinstance(size, int) and not isinstance(size, bool)
+    tests = (
+        (isinstance(filename, str), "filename", 1, "str", filename),
+        (shared is None or isinstance(shared, bool), "shared", 2, "bool", shared),
+        (size is None or is_size, "size", 3, "int", size),
+        (dtype is None or isinstance(dtype, Dtype), "dtype", None, "torch.dtype", dtype),
+        (requires_grad is None or isinstance(requires_grad, bool), "requires_grad", None, "bool", requires_grad),
+    )
+    for is_right, name, position, expected, value in tests:
+        if not is_right:
+            raise errors.argument_type("from_file", name, position, expected, value)
 
 
 def _buffer_count(length: int, itemsize: int, count: int, offset: int) -> int:

@@ -13,8 +13,9 @@ import ml_dtypes
 import numpy as np
 
 from mindtorch._core import state
-from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.dtype import FROM_NUMPY, PYTHON_TYPES
 from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._support import errors
 
 NumpyDtype = np.dtype[Any]
 Rule = Callable[..., NumpyDtype]
@@ -219,12 +220,20 @@ RULES: dict[str, Rule] = {
 
 def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
     """The smallest dtype that both dtypes can be converted to."""
-    return FROM_NUMPY[promote(type1.numpy, type2.numpy)]
+    return FROM_NUMPY[promote(*_both_dtypes("promote_types", type1=type1, type2=type2))]
 
 
 def can_cast(from_: Dtype, to: Dtype) -> bool:
     """Whether the promotion rules allow a result of dtype `from_` to be written to a tensor of dtype `to`."""
-    return can_convert(from_.numpy, to.numpy)
+    return can_convert(*_both_dtypes("can_cast", from_=from_, to=to))
+
+
+def _both_dtypes(function: str, **given: Any) -> list[np.dtype]:
+    """The dtypes that two arguments are; Python's types stand for dtypes."""
+    for position, (name, value) in enumerate(given.items(), 1):
+        if not isinstance(value, Dtype) and not (isinstance(value, type) and value in PYTHON_TYPES):
+            raise errors.argument_type(function, name, position, "torch.dtype", value)
+    return [PYTHON_TYPES.get(value, value).numpy for value in given.values()]
 
 
 def result_type(first: Any, second: Any) -> Dtype:

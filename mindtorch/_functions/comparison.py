@@ -8,8 +8,11 @@ from mindtorch._core.tensor import Tensor, extend_tensor
 from mindtorch._support import errors
 from mindtorch._support.vmap_errors import no_fallback, unsupported
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments.by_hand import check_arguments
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 from mindtorch.dispatch.modes.batching import is_batched
+
+_TOLERANT = "(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor"
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -27,9 +30,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Where `|input - other| <= atol + rtol * |other|`."""
-    checked_tensor(input, "isclose")
-    if not isinstance(other, Tensor):
-        raise errors.argument_type("isclose", "other", 2, "Tensor", other)
+    check_arguments(f"isclose{_TOLERANT}", input, other, rtol, atol, equal_nan)
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.storage_name} did not match {other.dtype.storage_name}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
@@ -54,6 +55,7 @@ def _is_integral(tensor: Tensor) -> bool:
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close to each other, as `isclose` tells."""
+    check_arguments(f"allclose{_TOLERANT}", input, other, rtol, atol, equal_nan)
     if is_batched(input) or is_batched(other):
         raise unsupported("allclose")
     return bool(isclose(input, other, rtol, atol, equal_nan).all())

@@ -7,14 +7,14 @@ import numpy as np
 
 from mindtorch._core import nested_data, state
 from mindtorch._core.device import accelerator, as_device, device
-from mindtorch._core.dtype import dtype, get_default_dtype, int64
+from mindtorch._core.dtype import PYTHON_TYPES, dtype, get_default_dtype, int64
 from mindtorch._core.interop import from_dlpack, frombuffer, require_grad, shareable
 from mindtorch._core.tensor import Tensor, extend_tensor, fresh, wrap
 from mindtorch._support import errors
 from mindtorch._support.warnings import warn, warn_once
 from mindtorch.dispatch import operators
+from mindtorch.dispatch.arguments.by_hand import check_arguments
 from mindtorch.dispatch.arguments.overload_texts import no_overload
-from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 from mindtorch.dispatch.modes import torch_dispatch
 from mindtorch.dispatch.modes.captures import itself
 
@@ -33,7 +33,7 @@ def tensor(
     pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor."""
-    if type(data) in _ORDINARY and dtype is None and device is None and requires_grad is False and not pin_memory:
+    if type(data) in _ORDINARY and dtype is None and device is None and requires_grad is False and pin_memory is False:
         if not _thread.active and _thread.default_devices is None:
             return wrap(nested_data.read(data))
     if isinstance(data, Tensor):
@@ -50,6 +50,9 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: "device | str | Non
     return lifted(_converted(_cpu_tensor(data, dtype, copy=False), dtype, as_device(device)))
 
 
+_ASARRAY_OPTIONS = "asarray(*, ScalarType? dtype, Device? device, bool? copy, bool? requires_grad) -> Tensor"
+
+
 def asarray(
     obj: Any,
     *,
@@ -59,6 +62,7 @@ def asarray(
     requires_grad: bool | None = None,
 ) -> Tensor:
     """Any tensor, array, buffer, DLPack exporter or sequence as a tensor; `copy` forces a copy or forbids it."""
+    check_arguments(_ASARRAY_OPTIONS, dtype, device, copy, requires_grad)
     dtype = _element_type("asarray", dtype)
     source = _alias(obj, dtype)
     if source is None:
@@ -171,8 +175,9 @@ def lifted(tensor: Tensor) -> Tensor:
 
 def _new_tensor(function: str, data: Any, dtype: Any, device: Any, requires_grad: Any, pin_memory: bool) -> Tensor:
     """A tensor with a copy of the data."""
-    if type(requires_grad) is not bool:
-        raise errors.argument_type(function, "requires_grad", None, "bool", requires_grad)
+    for name, value in (("pin_memory", pin_memory), ("requires_grad", requires_grad)):
+        if type(value) is not bool:
+            raise errors.argument_type(function, name, None, "bool", value)
     if pin_memory and accelerator() is None:
         raise errors.no_pinned_memory()
     dtype = _element_type(function, dtype)

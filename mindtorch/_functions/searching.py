@@ -19,6 +19,7 @@ from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments.by_hand import check_arguments
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 from mindtorch.dispatch.modes.batching import is_batched
 
@@ -29,7 +30,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: Literal[False
 def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero: a row per element, or a tensor per dimension."""
-    if not as_tuple:
+    if as_tuple is not True:
+        check_arguments("nonzero(Tensor self, *, bool as_tuple) -> Tensor", input, as_tuple)
         return ops.nonzero(input, out=out)
     if out is not None:
         ops.nonzero(input, out=out)  # what is no tensor is refused first
@@ -77,6 +79,12 @@ def _with_node(values: Any, node_class: type, input: Any) -> Tensor:
     return wrap(values._mt_array, node)
 
 
+# torch's function hands on the options by name.
+_UNIQUE = "_unique2(Tensor self, *, bool sorted, bool return_inverse, bool return_counts) -> Tensor"
+_UNIQUE_DIM = "unique_dim(Tensor self, int dim, *, bool sorted, bool return_inverse, bool return_counts) -> Tensor"
+_UNIQUE_CONSECUTIVE = "unique_consecutive(Tensor self, *, bool return_inverse, bool return_counts, int? dim) -> Tensor"
+
+
 def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -84,6 +92,10 @@ def unique(
 
     Also, if wanted: for each element, where it is among them; and how often each occurs.
     """
+    if dim is None:
+        check_arguments(_UNIQUE, input, sorted, return_inverse, return_counts)
+    else:
+        check_arguments(_UNIQUE_DIM, input, dim, sorted, return_inverse, return_counts)
     if is_batched(input):
         raise dynamic_shape("_unique2" if dim is None else "unique_dim")
     _check_comparable(input, dim, "unique" if dim is None else "unique_dim")
@@ -127,6 +139,7 @@ def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The first element, or slice along a dimension, of each run of equal ones, with where and how many if wanted."""
+    check_arguments(_UNIQUE_CONSECUTIVE, input, return_inverse, return_counts, dim)
     if is_batched(input):
         raise dynamic_shape("unique_consecutive")
     _check_comparable(input, dim, "unique" if dim is None or (dim == 0 and input.ndim == 1) else "unique_dim")

@@ -9,6 +9,7 @@ from mindtorch._core.device import set_default_device
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.dtype import set_default_dtype
 from mindtorch._support.warnings import warn, warn_once
+from mindtorch.dispatch.arguments.by_hand import check_arguments
 
 _MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
@@ -21,10 +22,7 @@ _interop_threads = 1
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Whether an operator that is not reproducible is an error or a warning; there is none."""
     global _deterministic_mode
-    if not isinstance(mode, bool):
-        raise TypeError(
-            "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not " + type(mode).__name__
-        )
+    check_arguments("_set_deterministic_algorithms(bool mode, *, bool warn_only) -> ()", mode, warn_only)
     _deterministic_mode = (1 if warn_only else 2) if mode else 0
 
 

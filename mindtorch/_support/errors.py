@@ -59,6 +59,11 @@ def argument_type(function: str, name: str, position: int | None, expected: str,
     return TypeError(f"{function}(): argument '{name}'{place} must be {expected}, not {type_name(value)}")
 
 
+def wrong_out_count(expected: int, given: int) -> TypeError:
+    """An `out=` of too few or too many tensors."""
+    return TypeError(f"expected tuple of {expected} elements but got {given}")
+
+
 def element_shared() -> RuntimeError:
     return RuntimeError(
         "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "

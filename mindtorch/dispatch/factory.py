@@ -50,13 +50,24 @@ def refuse_pinned(function: str) -> NoReturn:
     raise NotImplementedError(f"{function}(pin_memory=True): use .pin_memory() on the result instead")
 
 
-def with_options(result: Tensor, pin_memory: bool, requires_grad: bool) -> Tensor:
+def with_options(result: Tensor, pin_memory: bool, requires_grad: Any, function: str) -> Tensor:
     """What a factory has made, in pinned memory if that is wanted, and as a leaf if that is."""
     if pin_memory:
         result = _pinned(result)
-    if requires_grad:
-        result.requires_grad = True
+    mark_leaf(result, requires_grad, function)
     return result
+
+
+def mark_leaf(result: Tensor, requires_grad: Any, function: str) -> None:
+    """Have what a factory has made require grad, if that is wanted."""
+    if _wants_grad(requires_grad, function):
+        result.requires_grad = True
+
+
+def _wants_grad(requires_grad: Any, function: str) -> bool:
+    if requires_grad is None or isinstance(requires_grad, bool):
+        return bool(requires_grad)
+    raise errors.argument_type(function, "requires_grad", None, "bool", requires_grad)
 
 
 def _pinned(result: Tensor) -> Tensor:
@@ -98,8 +109,9 @@ def _check_types(layout: Any, device: Any, pin_memory: Any, function: str) -> No
         raise errors.argument_type(function, "pin_memory", None, "bool", pin_memory)
 
 
-def check_out_options(out: Any, dtype: Any, layout: Any, device: Any, function: str) -> None:
+def check_out_options(out: Any, dtype: Any, layout: Any, device: Any, requires_grad: Any, function: str) -> None:
     """What is asked for must be what `out` has, which is not converted. (Whether it is a tensor is looked at later.)"""
+    _wants_grad(requires_grad, function)
     if dtype is layout is device is None or not isinstance(out, Tensor):
         return
     check_options(layout, device, None, function)

@@ -129,11 +129,21 @@ class Namespace:
     def _copied(self, function: FunctionType, form: FunctionType) -> Callable:
         # The interpreter notes in a code object where it has found global names: with two namespaces it needs two.
         code = form.__code__.replace()
-        copied = FunctionType(code, self.names, function.__name__, form.__defaults__)
+        copied = FunctionType(code, self.names, function.__name__, self._defaults(form))
         copied.__kwdefaults__ = form.__kwdefaults__
         copied.__doc__ = function.__doc__
         vars(copied).update(vars(function), caller=self.caller)
         return copied
+
+    def _defaults(self, form: FunctionType) -> tuple[Any, ...] | None:
+        """A method that is called without an argument refuses that itself, in torch's words. An operator that is called
+        without an operand is refused by Python, as in torch."""
+        defaults = form.__defaults__ or ()
+        if self.caller == _METHOD:
+            return (...,) * (form.__code__.co_argcount - len(defaults)) + defaults
+        if self.caller == _OPERATOR:
+            return defaults[sum(each is ... for each in defaults) :]
+        return form.__defaults__
 
 
 def _base_of(function: Any) -> str:

@@ -111,7 +111,7 @@ def _shown(parameters: list[Parameter], forms: list[tuple[Argument, ...]], is_me
     rest = next((each.name for each in parameters if each.kind is Parameter.VAR_POSITIONAL), "")
     for place, each in enumerate(parameters):
         if is_method and place == 0:
-            yield each.replace(name="self")
+            yield each.replace(name="self", default=Parameter.empty)
         elif is_method and each.name == "out":
             continue
         elif each.name in known and _REST + each.name == rest and place == is_method:

@@ -10,6 +10,7 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.composite.loss.pair_losses import pair_distance
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments.by_hand import check_arguments
 from mindtorch.dispatch.modes.autocast import with_autocast
 from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
@@ -18,6 +19,7 @@ from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
 @with_autocast(npu="fp32")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension."""
+    check_arguments("cosine_similarity(Tensor x1, Tensor x2, int dim, float eps) -> Tensor", x1, x2, dim, eps)
     dtype = result_type(x1, x2)
     if not dtype.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype.storage_name}")
@@ -41,8 +43,12 @@ def _length(x: Tensor, dim: int, eps: float) -> Tensor:
     return length
 
 
+_PAIRWISE = "pairwise_distance(Tensor x1, Tensor x2, float p, float eps, bool keepdim) -> Tensor"
+
+
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of the differences of vectors along the last dimension."""
+    check_arguments(_PAIRWISE, x1, x2, p, eps, keepdim)
     return pair_distance(x1, x2, p, eps, keepdim)
 
 

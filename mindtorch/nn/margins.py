@@ -10,6 +10,7 @@ from mindtorch._core.dtype import float32, float64, int64
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.arguments.by_hand import check_arguments
 from mindtorch.dispatch.modes.autocast import with_autocast
 from mindtorch.iterator.checks import check_result_dtype
 from mindtorch.iterator.shapes import check_inplace_shape
@@ -40,6 +41,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1."""
+    check_arguments("soft_margin_loss(Tensor self, Tensor target) -> Tensor", input, target)
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
     product = -input * target  # not in place: with one input for many targets, vmap would refuse that
     check_inplace_shape(input, product.shape)  # the result has the input's shape and dtype

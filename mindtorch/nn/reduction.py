@@ -13,7 +13,7 @@ def reduction_number(reduction: str) -> int:
     if reduction == "elementwise_mean":
         warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         return 1
-    if reduction not in _NUMBERS:
+    if not isinstance(reduction, str) or reduction not in _NUMBERS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return _NUMBERS[reduction]
 

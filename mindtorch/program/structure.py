@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.device import device
-from mindtorch._core.dtype import dtype
+from mindtorch._core.dtype import PYTHON_TYPES, dtype
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
 from mindtorch._core.tensor import Tensor, WrappedNumber
-from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
 class ProgramError(RuntimeError):

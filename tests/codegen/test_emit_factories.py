@@ -14,12 +14,12 @@ def test_factory(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/factory.py", "zeros") == expected('''
-        def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
+        def zeros(size=..., *more_size, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
             """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
             if state.active_modes and intercepts(zeros):
                 return call_with(zeros, locals())
             if out is not None:
-                check_out_options(out, dtype, layout, device, "zeros")
+                check_out_options(out, dtype, layout, device, requires_grad, "zeros")
                 return flagged(zeros_out(size, *more_size, out=out), requires_grad)
             try:
                 if type(size) is int:
@@ -28,8 +28,8 @@ def test_factory(tmp_path):
                     size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
                 dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
                 result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
-                if requires_grad:
-                    result.requires_grad = True
+                if requires_grad is not False:
+                    mark_leaf(result, requires_grad, "zeros")
                 return result
             except CALL_ERRORS as error:
                 return failed(error, zeros, locals())
@@ -79,7 +79,9 @@ def test_factory_with_a_generator(tmp_path):
     """
     files = emit_project(tmp_path, ops, mindtorch__composite__random=source)
     assert definition(files, "generated/ops/random.py", "rand") == expected('''
-        def rand(size, *more_size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+        def rand(
+            size=..., *more_size, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+        ):
             """rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
             if state.active_modes and intercepts(rand):
                 return call_with(rand, locals())
@@ -103,8 +105,8 @@ def test_factory_with_a_generator(tmp_path):
                 elif more_size or type(size) is not tuple:
                     size = separate_ints_of(size, more_size, True, "rand", "size", 1)
                 result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-                if pin_memory or requires_grad:
-                    return with_options(result, pin_memory, requires_grad)
+                if pin_memory or requires_grad is not False:
+                    return with_options(result, pin_memory, requires_grad, "rand")
                 return result
             except CALL_ERRORS as error:
                 return failed(error, rand, locals())

@@ -394,6 +394,8 @@ def test_several_named_results(tmp_path):
                 if out is not None:  # max.dim_out
                     if IS_METHOD or not isinstance(out, (list, tuple)):
                         raise NotATensor
+                    if len(out) != 2:
+                        raise wrong_out_count(2, len(out))
                     out_arrays = tuple([tensor._mt_array for tensor in out])
                     refuse_grad("max", input, *out)
                     arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)

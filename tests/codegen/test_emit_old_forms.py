@@ -36,7 +36,7 @@ def sum_to(root, *old):
 
 def test_an_op_without_a_past_takes_nothing_more(tmp_path):
     files = emitted(tmp_path, HEAD, "sum_to(input, size, *, strict)")
-    assert "def sum_to(input, size, *more_size, strict=False):" in files["generated/ops/view.py"]
+    assert "def sum_to(input=..., size=..., *more_size, strict=False):" in files["generated/ops/view.py"]
     assert "OLD_CALLS" not in files["generated/registry/view.py"]
     assert "register_old_calls" not in files["generated/registry/view.py"]
 
@@ -45,7 +45,7 @@ def test_a_renamed_argument(tmp_path):
     files = sum_to(tmp_path, RENAMED_ARGUMENT)
     function = definition(files, "generated/ops/view.py", "sum_to")
     assert function.splitlines()[:5] == expected('''
-        def sum_to(input, size=..., *more_size, strict=False, shape=...):
+        def sum_to(input=..., size=..., *more_size, strict=False, shape=...):
             """sum_to(Tensor self, int[] size, *, bool strict=False) -> Tensor"""
             if shape is not ... or size is ...:
                 return old_call(sum_to, (sum_to,), (input, size, *more_size), {"strict": strict, "shape": shape})
@@ -80,7 +80,7 @@ def test_a_renamed_op(tmp_path):
             """reduce_to(Tensor self, int[] shape=[]) -> Tensor"""
             return old_call(reduce_to, (), args, kwargs)
         ''')
-    assert "def sum_to(input, size, *more_size, strict=False):" in files["generated/ops/view.py"]
+    assert "def sum_to(input=..., size=..., *more_size, strict=False):" in files["generated/ops/view.py"]
     assert "    reduce_to = as_method(view_ops.reduce_to)" in files["generated/methods/view.py"]
     assert '"reduce_to",' in files["generated/functions.py"]
     row = definition(files, "generated/registry/view.py", "OLD_CALLS")
@@ -105,12 +105,12 @@ ADD = """
 def test_more_positional_arguments(tmp_path):
     files = emitted(tmp_path, ADD, "plus(input, other, *, alpha)")
     source = files["generated/ops/view.py"]
-    assert "def plus(input, other, *more, alpha=1, out=None):" in source
+    assert "def plus(input=..., other=..., *more, alpha=1, out=None):" in source
     assert (
         '    if more:\n        return old_call(plus, (plus,), (input, other, *more), {"alpha": alpha, "out": out})'
         in source
     )
-    assert "def plus_(input, other, *more, alpha=1):" in source
+    assert "def plus_(input=..., other=..., *more, alpha=1):" in source
     assert "plus_out = out_form(plus)\n" in source
     assert "return call(plus, input, other, alpha=alpha, out=out)" in source
     assert definition(files, "generated/registry/view.py", "OLD_CALLS").count("as_method=") == 2

@@ -21,7 +21,7 @@ def test_what_is_given_decides(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/reduction.py", "sum") == expected('''
-        def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
+        def sum(input=..., dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
             """sum(input, *, dtype=None)
             sum(input, dim, keepdim=False, *, dtype=None, out=None)
             """
@@ -52,7 +52,7 @@ def test_types_decide_and_operators_may_fail(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/pointwise.py", "eq") == expected('''
-        def eq(input, other):
+        def eq(input=..., other=...):
             """eq(input, other)"""
             if isinstance(other, Tensor):
                 return eq_Tensor(input, other)
@@ -82,7 +82,7 @@ def test_one_position_with_two_names(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/reduction.py", "max") == expected('''
-        def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
+        def max(input=..., _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
             """max(input, other)
             max(input)
             max(input, dim, keepdim=False, *, out=None)
@@ -98,11 +98,11 @@ def test_one_position_with_two_names(tmp_path):
                     other = _dim
                 else:
                     dim = _dim
-            if other is not ... and keepdim is ... and out is None:
+            if other is not ... and dim is ... and keepdim is ... and out is None:
                 return max_other(input, other)
-            if dim is not ...:
+            if dim is not ... and other is ...:
                 return max_dim(input, dim, False if keepdim is ... else keepdim, out=out)
-            if keepdim is ... and out is None:
+            if dim is ... and keepdim is ... and other is ... and out is None:
                 return max_default(input)
             return raise_unmatched(max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out})
         ''')
@@ -170,7 +170,7 @@ def test_the_only_default_of_an_argument(tmp_path):
           dispatch: {CPU: bernoulli_float}
     """
     files = emit_project(tmp_path, ops)
-    assert "def bernoulli_(input, p=0.5):" in definition(files, "generated/ops/random.py", "bernoulli_")
+    assert "def bernoulli_(input=..., p=0.5):" in definition(files, "generated/ops/random.py", "bernoulli_")
 
 
 def test_the_only_default_is_none(tmp_path):
@@ -184,7 +184,7 @@ def test_the_only_default_is_none(tmp_path):
           dispatch: {CPU: count}
     """
     text = definition(emit_project(tmp_path, ops), "generated/ops/reduction.py", "count_nonzero")
-    assert text.startswith("def count_nonzero(input, dim=None, *, axis=None):")
+    assert text.startswith("def count_nonzero(input=..., dim=None, *, axis=None):")
     assert "if dim is None or is_int(dim):" in text
 
 

@@ -19,7 +19,7 @@ def test_view_with_separate_ints(tmp_path):
     """
     files = emit_project(tmp_path, ops, derivatives)
     assert definition(files, "generated/ops/view.py", "view") == expected('''
-        def view(input, size, *more_size):
+        def view(input=..., size=..., *more_size):
             """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
             if state.active_modes and intercepts(view, input):
                 return call(view, input, size, *more_size)

@@ -35,10 +35,10 @@ def refuse_out(is_method: bool, op: str, *tensors: Any) -> None:
     refuse_grad(op, *tensors)
 
 
-def flagged(out: Any, requires_grad: bool) -> Any:
+def flagged(out: Any, requires_grad: bool | None) -> Any:
     """What a factory has written to. Its `requires_grad=` is for leaves."""
     if (requires_grad or out._mt_edge is not None) and out.is_leaf:
-        out.requires_grad_(requires_grad)
+        out.requires_grad_(bool(requires_grad))
     return out
 
 

@@ -4,14 +4,13 @@ import math
 from typing import Any
 
 from mindtorch._core import state
+from mindtorch._core.dtype import PYTHON_TYPES, float64
 from mindtorch._core.dtype import bool as boolean
-from mindtorch._core.dtype import float64
 from mindtorch._core.tensor import Tensor
 from mindtorch._support.warnings import warn
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.composite.common import out_forms
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
 def linspace_tensors(

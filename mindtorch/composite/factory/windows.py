@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch._core import state
-from mindtorch._core.dtype import bfloat16, c_name, float16, float32
+from mindtorch._core.dtype import PYTHON_TYPES, bfloat16, c_name, float16, float32
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.layout import sparse_coo
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
 def hann_window(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from mindtorch._core.device import device
-from mindtorch._core.dtype import dtype
+from mindtorch._core.dtype import PYTHON_TYPES, dtype
 from mindtorch._core.generator import Generator
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
@@ -17,7 +17,6 @@ from mindtorch._support import errors
 from mindtorch.dispatch.arguments.errors import element_error, missing_argument, refusal, unpacking_overflow
 from mindtorch.dispatch.arguments.given import as_given, without_defaults
 from mindtorch.dispatch.arguments.types import (
-    PYTHON_TYPES,
     is_dtype,
     is_float,
     is_index,
@@ -327,6 +326,8 @@ def _refusal_of(function: Callable, entries: list[OpEntry], args: tuple, kwargs:
 
 def _no_method_of(entry: OpEntry, given: Any) -> TypeError:
     """A method that was called as a function of the class, `Tensor.exp([1])`, with something else than a tensor."""
+    if given is ...:
+        return TypeError(f"unbound method TensorBase.{entry.base}() needs an argument")
     kind = type(given).__name__
     return TypeError(f"descriptor '{entry.base}' for 'torch._C.TensorBase' objects doesn't apply to a '{kind}' object")
 

@@ -240,7 +240,8 @@ def _is_int_list(argument: Argument) -> bool:
 
 def missing_argument(function: str, *names: str) -> TypeError:
     quoted = ", ".join(f'"{name}"' for name in names)
-    return TypeError(f"{function}() missing {len(names)} required positional arguments: {quoted}")
+    plural = "s" if len(names) == 1 else ""  # sic
+    return TypeError(f"{function}() missing {len(names)} required positional argument{plural}: {quoted}")
 
 
 def wrong_tensor_element(values: Iterable[Any], place: int) -> TypeError:

@@ -94,7 +94,7 @@ def without_defaults(function: Callable, args: tuple, kwargs: dict) -> Given:
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for place, (name, value) in enumerate(zip(names, args)):
-        if parameters.is_default(name, value):
+        if value is ... or parameters.is_default(name, value):
             continue
         if place == len(positional):
             positional.append(value)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindtorch._core.device import device
-from mindtorch._core.dtype import bool as bool_dtype
-from mindtorch._core.dtype import complex128, dtype, float64, int64
+from mindtorch._core.dtype import PYTHON_TYPES, dtype
 from mindtorch._core.generator import Generator
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
@@ -18,9 +17,6 @@ from mindtorch._core.tensor import Tensor
 
 if TYPE_CHECKING:
     from mindtorch.dispatch.schema.function_schema import Argument
-
-# Python's types that stand for dtypes.
-PYTHON_TYPES: dict[Any, dtype] = {float: float64, int: int64, bool: bool_dtype, complex: complex128}
 
 
 def requires_grad(tensor: Tensor) -> bool:

@@ -317,7 +317,7 @@ def put(input, index, source, accumulate=False, out=None):
     _check_put(input, index, source)
     if out is not None:
         iterator.check_distinct(out)
-    iterator.check_apart(input if out is None else out, [index, source])
+        iterator.check_apart(out, [index, source])
     target = target_of(input, out)
     flat = target.reshape(-1)
     numbers = index.reshape(-1)

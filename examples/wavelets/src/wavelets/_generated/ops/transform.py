@@ -11,6 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch._core import state
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import NotATensor, view_of, wrap, wrap_output
+from mindtorch._support.errors import wrong_out_count
 from mindtorch.autograd._engine.history import edge_of
 from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd._engine.outputs import refuse_grad
@@ -41,6 +42,8 @@ def haar(input, dim=-1, *, out=None, axis=None):
         if out is not None:  # haar.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 2:
+                raise wrong_out_count(2, len(out))
             out_arrays = tuple([tensor._mt_array for tensor in out])
             refuse_grad("haar", input, *out)
             arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)

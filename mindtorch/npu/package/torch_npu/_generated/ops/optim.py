@@ -10,6 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.tensor import NotATensor, Tensor
+from mindtorch._support.errors import wrong_out_count
 from mindtorch.autograd._engine.outputs import refuse_grad
 from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, failed, scalar_of
 from mindtorch.dispatch.dispatcher import call_with, intercepts
@@ -61,6 +62,8 @@ def npu_apply_adam_w(
         if out is not None:  # npu_apply_adam_w.out
             if IS_METHOD or not isinstance(out, (list, tuple)):
                 raise NotATensor
+            if len(out) != 3:
+                raise wrong_out_count(3, len(out))
             refuse_grad("npu_apply_adam_w", grad, max_grad_norm, *out)
             return return_types.npu_apply_adam_w_out(
                 composite.npu_apply_adam_w_out(
