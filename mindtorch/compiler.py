@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from mindtorch.nn.modules.module import Module
@@ -23,6 +23,10 @@ __all__ = [
     "reset",
     "set_stance",
 ]
+
+
+class InvalidBackend(RuntimeError):
+    """There is no backend of that name."""
 
 
 class OptimizedModule(Module):
@@ -53,14 +57,47 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Callable[..., Any]:
-    """A function or a module that does the same; without one, a decorator."""
-    if mode is not None and options is not None:
-        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    """A function or a module that does the same; without one, a decorator.
+
+    Raises NotImplementedError for a backend of one's own, a function, as there is no graph to give it; and PyTorch's
+    errors for names of backends and modes that there are not.
+    """
+    check_choices(backend, mode, options)
     if model is None:
-        return compile
+        return partial(compile, backend=backend, mode=mode, options=options, disable=disable)
+    if disable:
+        return model
     if isinstance(model, Module):
         return OptimizedModule(model)
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     return _as_it_is(model)
+
+
+_BACKENDS = frozenset((
+    "aot_eager", "aot_eager_decomp_partition", "aot_eager_decomp_partition_crossref",
+    "aot_eager_decomp_partition_with_mode", "aot_eager_default_partitioner", "aot_ts", "cudagraphs", "eager",
+    "eager_debug", "eager_noexcept", "inductor", "invoke_subgraph", "openxla", "openxla_eval", "pre_dispatch_eager",
+    "ts", "tvm",
+))  # fmt: skip
+_MODES = "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune"
+
+
+def check_choices(backend: Any = "inductor", mode: str | None = None, options: Any = None) -> None:
+    """Refuse what `compile` cannot leave undone."""
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if callable(backend):
+        raise NotImplementedError(
+            "torch.compile calls no backend of one's own: no graph is made of the program. torch.fx.symbolic_trace and "
+            "make_fx make one, and compile with the name of a backend runs the program as it is"
+        )
+    if backend not in _BACKENDS:
+        raise InvalidBackend(
+            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available backends."
+        )
+    if backend == "inductor" and mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
 
 
 def _as_it_is(function: Callable) -> Callable:
@@ -104,7 +141,14 @@ def cudagraph_mark_step_begin() -> None:
 
 def set_stance(stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None) -> Any:
     """How to compile makes no difference; for use as a function, a decorator or a context."""
+    if stance not in _STANCES:
+        raise RuntimeError(f"invalid torch.compile stance {stance!r}, which should be one of: {', '.join(_STANCES)}")
     return _Stance()
+
+
+_STANCES = (
+    "default", "eager_then_compile", "aot_eager_then_compile", "force_eager", "eager_on_recompile", "fail_on_recompile",
+)  # fmt: skip
 
 
 class _Stance(ContextDecorator):

@@ -4,16 +4,29 @@ from typing import Any
 
 from mindtorch._dynamo import config as config
 from mindtorch._dynamo import eval_frame as eval_frame
-from mindtorch.compiler import OptimizedModule, allow_in_graph, assume_constant_result, disable, is_compiling, reset
+from mindtorch.compiler import (
+    OptimizedModule,
+    allow_in_graph,
+    assume_constant_result,
+    compile,
+    disable,
+    is_compiling,
+    reset,
+)
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "graph_break", "is_compiling",
-    "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic", "reset",
+    "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic", "optimize", "reset",
 ]  # fmt: skip
 
 
 def graph_break(msg: str = "") -> None:
     """There is no graph to break."""
+
+
+def optimize(backend: Any = "inductor", *, nopython: bool = False, dynamic: Any = None, disable: bool = False) -> Any:
+    """The older form of `torch.compile`, as a decorator."""
+    return compile(backend=backend, fullgraph=nopython, dynamic=dynamic, disable=disable)
 
 
 def mark_static_address(t: Any, guard: bool = True) -> None:

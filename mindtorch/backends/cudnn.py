@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 __path__: list[str] = []  # the modules in it are stand-ins (mindtorch._support.absent)
 
@@ -22,6 +21,20 @@ def version() -> None:
 
 
 @contextmanager
-def flags(*args: Any, **kwargs: Any) -> Iterator[None]:
+def flags(
+    enabled: bool = False,
+    benchmark: bool = False,
+    benchmark_limit: int = 10,
+    deterministic: bool = False,
+    allow_tf32: bool = True,
+    fp32_precision: str = "none",
+) -> Iterator[None]:
     """Settings for a block."""
-    yield
+    settings = globals()
+    names = ("enabled", "benchmark", "benchmark_limit", "deterministic", "allow_tf32")
+    before = {name: settings[name] for name in names}
+    settings.update(zip(names, (enabled, benchmark, benchmark_limit, deterministic, allow_tf32)))
+    try:
+        yield
+    finally:
+        settings.update(before)

@@ -87,7 +87,12 @@ def trace_module(mod: Program, inputs: dict[str, Any], *args: Any, **kwargs: Any
 
 
 def freeze(mod: Program, *args: Any, **kwargs: Any) -> Program:
-    """The module itself."""
+    """The module itself. Raises RuntimeError if it is in training mode."""
+    if getattr(mod, "training", False):
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module "
+            "before freezing."
+        )
     return mod
 
 

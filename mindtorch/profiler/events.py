@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import UserList
 from collections.abc import Callable, Iterable
@@ -172,8 +173,8 @@ class EventList(UserList):
         return text if header is None else f"{header}\n{text}"
 
     def export_chrome_trace(self, path: str) -> None:
-        """Write the events as a file that chrome://tracing shows."""
-        with open(path, "w", encoding="utf-8") as file:
+        """Write the events as a file that chrome://tracing shows, compressed if its name ends with `.gz`."""
+        with (gzip.open if path.endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
             json.dump({"traceEvents": [_as_trace(event) for event in self]}, file)
 
     def __str__(self) -> str:

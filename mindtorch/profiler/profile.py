@@ -241,6 +241,7 @@ def tensorboard_trace_handler(
     def write(profiler: profile) -> None:
         os.makedirs(dir_name, exist_ok=True)
         name = worker_name or f"{socket.gethostname()}_{os.getpid()}"
-        profiler.export_chrome_trace(os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json"))
+        path = os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json")
+        profiler.export_chrome_trace(f"{path}.gz" if use_gzip else path)
 
     return write

@@ -79,6 +79,12 @@ class Timer:
         num_threads: int = 1,
         language: Any = None,
     ) -> None:
+        if str(language).lower() not in ("none", "python", "py", "language.python", "0"):
+            raise NotImplementedError(f"statements are Python here: language={language!r} is not compiled")
+        if global_setup:
+            raise ValueError(
+                f"global_setup is C++ only, got `{global_setup}`. Most likely this code can simply be moved to `setup`."
+            )
         self._timer = timeit.Timer(stmt, setup, timer, globals)
         self._title = ": ".join(part for part in (label or stmt, sub_label) if part)
         self._description = description
@@ -92,11 +98,17 @@ class Timer:
         return self._measured(max(number, 1), max(repeat, 1), 2)
 
     def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
-        """As many blocks of runs as fit in the time; a block is so long that the clock does not matter."""
+        """As many blocks of runs as fit in the time; a block is so long that the clock does not matter.
+
+        `callback(number, seconds)` is told of each block.
+        """
         number, spent = 1, 0.0
         while (spent := self._time(number)) < min_run_time / 1000 and number < 10**7:
             number *= 10
-        return self._measured(number, max(1, int(min_run_time / max(spent, 1e-9))), 0)
+        measured = self._measured(number, max(1, int(min_run_time / max(spent, 1e-9))), 0)
+        for seconds in measured.raw_times if callback else ():
+            callback(number, seconds)
+        return measured
 
     adaptive_autorange = blocked_autorange
 

@@ -80,7 +80,7 @@ BUILT = ("torch._decomp", "torch._export", "torch._subclasses", "torch.export", 
 # Decorators, and functions that give one, of a compiler that is not there: they leave functions as they are.
 DECORATORS = frozenset((
     "torch._disable_dynamo", "torch._dynamo.decorators.disallow_in_graph", "torch._dynamo.decorators.nonstrict_trace",
-    "torch._dynamo.eval_frame.optimize", "torch._inductor.decomposition.register_decomposition",
+    "torch._inductor.decomposition.register_decomposition",
     "torch._inductor.lowering.register_lowering",
     "torch._jit_internal._copy_to_script_wrapper", "torch._library.triton.triton_op",
     "torch.distributed.rpc.api._require_initialized",

@@ -13,6 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.tensor import Tensor
 from mindtorch._functions.inspection import typename
 from mindtorch._support import errors
+from mindtorch._support.lazy import lazy
 from mindtorch._support.warnings import warn
 from mindtorch.autograd._engine.accumulate_grad import clear_gradient
 from mindtorch.autograd._engine.hooks import RemovableHandle
@@ -37,6 +38,8 @@ from mindtorch.nn.modules.global_hooks import (
 )
 from mindtorch.nn.modules.state_dict import IncompatibleKeys as _IncompatibleKeys
 from mindtorch.nn.parameter import Buffer, Parameter
+
+_compiler: Any = lazy("mindtorch.compiler")
 
 Self = TypeVar("Self", bound="Module")
 
@@ -533,8 +536,9 @@ class Module:
         """Take over what `get_extra_state` gave."""
         raise states.no_extra_state("set_extra_state")
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """There is no compiler: the module stays as it is."""
+    def compile(self, **choices: Any) -> None:
+        """There is no compiler: the module stays as it is. `torch.compile` has the arguments, which are checked."""
+        _compiler.compile(self.forward, **choices)
 
     def state_dict(
         self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
