@@ -78,8 +78,8 @@ KERNELS = {
     "reciprocal": rules.broadcast("reciprocal", "int_to_float"),
     "gcd": rules.boxed("gcd", "default"),
     "lcm": rules.boxed("lcm", "default"),
-    "lerp.Scalar": rules.broadcast("lerp.Scalar", "default"),
-    "lerp.Tensor": rules.broadcast("lerp.Tensor", "default"),
+    "lerp.Scalar": rules.broadcast("lerp.Scalar", "first"),
+    "lerp.Tensor": rules.broadcast("lerp.Tensor", "first"),
     "addcmul": rules.broadcast("addcmul", "default"),
     "addcdiv": rules.broadcast("addcdiv", "default"),
     # comparison

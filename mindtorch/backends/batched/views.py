@@ -34,10 +34,14 @@ def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -
     if op in _KEEP_NO_DIMENSION:
         shifted(op, (input, *options), 0)  # checks the dimensions
         return batch.front(input)
-    return run(op, *shifted(op, (samples, *options), 0))
+    args = shifted(op, (samples, *options), 0)
+    if op in _TAKE_MATRICES:
+        raise dim_out_of_range(1, 1)
+    return run(op, *args)
 
 
 _TAKE_PARTS = frozenset(("select.int", "slice.Tensor", "split.Tensor", "split_with_sizes", "unbind.int"))
+_TAKE_MATRICES = frozenset(("diagonal",))
 _KEEP_NO_DIMENSION = frozenset(("transpose.int",))
 
 

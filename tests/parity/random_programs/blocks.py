@@ -129,6 +129,7 @@ def _writes_another_dtype(line: str, tensors: dict[str, Any]) -> bool:
 
 _FORWARD = re.compile(r"T\.func\.(jvp|jacfwd|hessian)")
 _MAPPED = re.compile(r"T\.vmap")
+_TRANSFORMED = re.compile(r"T\.(vmap|func)")
 _MAPPED_GRADIENT = re.compile(r"T\.vmap\(.*T\.func\.")
 
 
@@ -148,6 +149,7 @@ class Function:
         return not (
             (self.has_mixed_writes and _FORWARD.search(call))  # tangent_written_in_another_dtype
             or ("mark_non_differentiable" in text and _MAPPED.search(call))  # samples_that_are_marked
+            or (_TRANSFORMED.search(call) and _WITHOUT_TANGENTS.search(text))
             or ("is_grads_batched" in text and _MAPPED_GRADIENT.search(call))  # batch_of_gradients_of_a_sample
         )
 
@@ -155,7 +157,7 @@ class Function:
 def copied(tensors: dict[str, Any]) -> dict[str, Any]:
     """Copies of tensors which share memory as the tensors do, outside of any graph but for leaves."""
     storages: dict[int, Any] = {}
-    return {name: _copy(tensor, storages) for name, tensor in tensors.items() if not tensor.is_sparse}
+    return {name: _copy(tensor, storages) for name, tensor in tensors.items() if _has_memory(tensor)}
 
 
 def _copy(tensor: Any, storages: dict[int, Any]) -> Any:
@@ -168,8 +170,13 @@ def _copy(tensor: Any, storages: dict[int, Any]) -> Any:
 
 
 def place_of(tensor: Any) -> int | None:
-    """Where the memory of a tensor is; sparse ones have several pieces of it, and what has left a transform none."""
-    return None if tensor.is_sparse or is_wrapped(tensor) else tensor.untyped_storage().data_ptr()
+    """Where the memory of a tensor is, if it has memory of its own."""
+    return tensor.untyped_storage().data_ptr() if _has_memory(tensor) else None
+
+
+def _has_memory(tensor: Any) -> bool:
+    """Sparse tensors have several pieces of memory, what has left a transform has none, nor has a ZeroTensor."""
+    return not (tensor.is_sparse or is_wrapped(tensor) or tensor._is_zerotensor())
 
 
 def sample_of(tensor: Any, dim: int | None = None) -> Any:

@@ -228,8 +228,8 @@ def may_be_differentiated(theirs: Exception | None, lines: list[str]) -> bool:
 def may_be_written(theirs: Exception | None, lines: list[str]) -> bool:
     """Whether torch refuses to write samples, or a tangent, to an index: see `samples_written_to_an_index`; or to write
     what it has computed along a dimension that samples have not: see `samples_without_dimensions_along_one`; or to
-    compute what a transform asks for: see `number_written_to_a_part`, `tangent_of_a_batch_of_gradients` and
-    `view_of_samples_from_inference_mode`."""
+    compute what a transform asks for: see `number_written_to_a_part`, `tangent_of_a_batch_of_gradients`,
+    `written_batch_of_gradients` and `view_of_samples_from_inference_mode`."""
     return any(text in str(theirs) and where.search(lines[-1]) for text, where in _NOT_WRITTEN.items())
 
 
@@ -241,7 +241,10 @@ def may_write_gradient(theirs: Exception | None, lines: list[str]) -> bool:
     return is_refused and any(re.search(rf"\b{name}\b", lines[-1]) for name in names)
 
 
-_MADE_OF_OUT = re.compile(r"\b(abs|absolute|angle|mean|var|std|isfinite)\(")
+_MADE_OF_OUT = re.compile(
+    r"\b(abs|absolute|angle|mean|var|std|isfinite|m?sort|cum(max|min|sum|prod)|logcumsumexp|topk|kthvalue|(nan)?median|"
+    r"max|min|mode|flip|[hvd]?stack|logsumexp|renorm|triu|tril)\("
+)
 _GRADIENT = re.compile(r"\b(t\d+) = (?:T\.autograd\.grad\(|t\d+\.grad$)", re.MULTILINE)
 _NOT_WRITTEN = {
     "cannot be broadcast to indexing result of shape": re.compile(r"vmap|jac|hess|is_grads_batched"),
@@ -251,6 +254,7 @@ _NOT_WRITTEN = {
     "Index put requires the source and destination dtypes match": re.compile(r"jvp|jac|hess|fwAD"),
     "vmap: fill_(self, *extra_args) is not possible": re.compile(r"jac|hess"),
     "Batching rule not implemented for aten::alias;": re.compile(r"is_grads_batched"),
+    "would mutate a captured Tensor": re.compile(r"is_grads_batched"),
     "Batching rule not implemented for aten::_unpack_dual;": re.compile(r"inference_mode"),
     # A view in a body, or a part of the samples, may be of what was written: see `view_whose_base_was_written`.
     "a leaf Variable that requires grad is being used": re.compile(r"chunk_size|\n    +t\d+ = t\d+[.\[]"),
@@ -380,7 +384,7 @@ def _stack_of_another_mode(line: str, used: list[Any], others: list[Any]) -> boo
 
 
 def _variable_of_another_mode(line: str, used: list[Any], others: list[Any]) -> bool:
-    """What torch makes of an `out=` form refuses a tensor of inference mode that requires grad."""
+    """What torch makes of an `out=` form refuses a tensor of inference mode that requires grad, or records the call."""
     return bool(_MADE_OF_OUT.search(line)) and any(each.is_inference() and each.requires_grad for each in used)
 
 
@@ -445,7 +449,7 @@ def _write_from_itself(line: str, used: list[Any], others: list[Any]) -> bool:
     return bool(_INTO_ITSELF.match(line))
 
 
-_SIGNS = re.compile(r"signbit|copysign")
+_SIGNS = re.compile(r"signbit|copysign|view\(T\.int")
 _MAPPED = re.compile(r"T\.vmap|T\.func\.(jac|hess)")
 _EXTREMES = re.compile(r"\b(maximum|minimum|(a|f|cum)?(max|min))\(")
 _ALL_INTO = re.compile(r"T\.all\(.*out=.*(int|uint)")

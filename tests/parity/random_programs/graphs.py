@@ -137,7 +137,7 @@ def _around(w: Writer, f: Function, text: str, names: list[str]) -> str:
         f"T.vmap(T.func.grad(lambda a: {_number_of(f, inner)}))(T.stack([{names[0]}, {names[0]}]))",
         f"T.func.jacrev(lambda a: {inner})({names[0]})",
     ]
-    return w.pick([call for call in calls if f.suits(call, text)])
+    return w.pick([call for call in calls if f.suits(call, text)] or [f"F{f.name}.apply({', '.join(names)})"])
 
 
 def _class_of(w: Writer, f: Function, names: list[str]) -> str:

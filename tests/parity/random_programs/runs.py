@@ -259,8 +259,8 @@ def places(tensor: Any) -> np.ndarray:
 
 def overlaps_itself(tensor: Any) -> bool:
     """Whether elements share memory in a way that torch does not look for (a stride of 0 is refused)."""
-    where = places(tensor)
-    return len(np.unique(where)) < len(where) and 0 not in tensor.stride()
+    where = places(tensor[tuple([slice(0, 1) if stride == 0 else slice(None) for stride in tensor.stride()])])
+    return len(np.unique(where)) < len(where)
 
 
 def partly_overlap(one: Any, other: Any) -> bool:

@@ -39,6 +39,8 @@ i, x = inside(lambda: T.ones(2)), T.ones(2)""",
     "complex numbers that do not depend on the inputs": "a = T.ones(2, dtype=T.complex64); real = T.view_as_real\n"
     "c = T.ones(2, dtype=T.complex64, requires_grad=True)",
     "tangents of windows": "x = T.arange(4.).unfold(0, 3, 1)",
+    "samples that are refused for what the batch is": "o = T.ones; d = T.float64; V = T.vmap\n"
+    "def tried(f):\n    try: return f().dtype\n    except (IndexError, RuntimeError) as e: return str(e)",
 }
 KINDS = {
     "out in the forward of a Function": [
@@ -131,6 +133,18 @@ KINDS = {
             *("T.func.jvp({}, (x,), (T.ones_like(x),))", "T.func.jvp({}, (x,), (x,))", "T.func.jacrev({})(x)"),
             *("T.vmap(T.func.jacfwd({}))(x[:, None])", "T.func.jvp({}, (x,), (x * float('nan'),))"),
         )
+    ],
+    "samples that are refused for what the batch is": [
+        f"tried(lambda: V({f})({x}))"
+        for f in (
+            *(f"lambda a: T.lerp({args})" for args in ("a, o((), dtype=d), .5", "a > 0, o((), dtype=d), .5")),
+            *(f"lambda a: T.lerp({args})" for args in ("a.double(), o(()), .5", "o((), dtype=d), a, .5")),
+            *(f"lambda a: T.lerp({args})" for args in ("a, a, a.double()", "a, a, o((), dtype=d)", "a, a, a > 0")),
+            *(f"lambda a: T.lerp({args})" for args in ("o(2), o(2), a.double()", "a.long(), o((), dtype=d), .5")),
+            *("lambda a: a.lerp_(o((), dtype=d), .5)", "lambda a: a.lerp_(o(()), o((), dtype=d))"),
+            *(f"lambda a: a.diagonal({dims})" for dims in ("1, 0, 0", "0, 0, -1", "0", "0, 5, 5", "0, 0, 5")),
+        )
+        for x in ("o(2)", "o(2, 1)", "o(2, 3)")
     ],
 }
 

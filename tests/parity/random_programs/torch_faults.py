@@ -574,6 +574,18 @@ def tangent_of_a_batch_of_gradients(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def written_batch_of_gradients(T: Any) -> tuple[Any, Any]:
+    """What a function has computed itself is not captured, and a transform lets it write that."""
+    leaf = T.ones(2, requires_grad=True)
+
+    def f(x: Any) -> Any:
+        rows = T.autograd.grad(leaf, leaf, T.ones(3, 2), is_grads_batched=True)[0]
+        return rows.add_(rows).sum() * x
+
+    return _or_refused(lambda: T.func.grad(f)(T.tensor(1.0)), 12.0)
+
+
+@wrong
 def view_of_samples_from_inference_mode(T: Any) -> tuple[Any, Any]:
     """`vmap` gives what a loop over the samples gives."""
 
