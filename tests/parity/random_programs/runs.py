@@ -249,17 +249,18 @@ FINAL = (
 )
 
 
-def places(tensor: Any) -> np.ndarray:
-    """Where in its storage the elements of a tensor are, in elements."""
+def places(tensor: Any, but_steps_of: int | None = None) -> np.ndarray:
+    """Where in its storage the elements of a tensor are, in elements; along those of some stride, only the first."""
     found = np.array(tensor.storage_offset())
     for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
-        found = found[..., None] + stride * np.arange(size)
+        found = found[..., None] + stride * np.arange(size if stride != but_steps_of else min(size, 1))
     return found.reshape(-1)
 
 
 def overlaps_itself(tensor: Any) -> bool:
-    """Whether elements share memory in a way that torch does not look for (a stride of 0 is refused)."""
-    where = places(tensor[tuple([slice(0, 1) if stride == 0 else slice(None) for stride in tensor.stride()])])
+    """Whether elements share memory in a way that torch does not look for (a stride of 0 is refused, but a part of the
+    tensor may have none)."""
+    where = places(tensor, but_steps_of=0)
     return len(np.unique(where)) < len(where)
 
 
