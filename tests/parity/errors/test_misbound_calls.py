@@ -33,6 +33,15 @@ TAKEN = {
         for name in ("layout", "pin_memory", "requires_grad")
     },
     **{(f"{place}.histogram", "range=array"): "an array of floats is a list of them" for place in ("torch", "x")},
+    **{
+        (f"x.{method}", f"{name}={value}"): "a method that is written by hand takes the truth of a value"
+        for method, name in (("numpy", "force"), ("type", "non_blocking"))
+        for value in ("None", "'a'", "1.5", "3", "0", "[x]", "[1.5]", "obj", "1j", "torch.float32")
+    },
+    **{("x.type", f"non_blocking={value}"): "the truth of a value is not asked for" for value in ("x", "array")},
+    **{(f"x.{method}", "dim=True"): "a bool is an int" for method in ("size", "stride")},
+    ("x.new_tensor", "dtype=0"): "0 is as good as no dtype",
+    ("x.nonzero", "out=None"): _OUT,
     ("torch.histogramdd", "x"): "a tensor of edges is the list of its rows",
     **{("torch.nn.functional.gumbel_softmax", f"eps={value}"): "eps is not used" for value in ("x", "array")},
     **{
