@@ -302,7 +302,7 @@ OTHER_CASES = (
         "M004",
         "cat",
         "no longer keeps `dim` (no tensor)",
-        edits=(("  tensors: multiply(grad, dim)", "  tensors: grad"),),
+        edits=(("  tensors: multiply(grad, dim)", "  tensors: multiply(grad, 0)"),),
         reported=("cat D012 M004",),
     ),
     DiffCase(

@@ -107,7 +107,7 @@ MISTAKES = [
     ("derivatives.yaml", "inverse_haar(*", "inverse_har(*", "error[E061] unknown function 'inverse_har'"),
     ("derivatives.yaml", "slice_backward(", "slice_backwards(", "help: did you mean 'slice_backward'?"),
     ("derivatives.yaml", "beyond(self, threshold)", "beyond(self)", "help: it is beyond(tensor, threshold)"),
-    ("derivatives.yaml", "haar(grad, dim)", "har", "help: did you mean 'haar'?"),
+    ("derivatives.yaml", "haar(grad, dim)", "har(grad, dim)", "help: did you mean 'haar'?"),
     ("src/wavelets/cpu/reduction.py", "dim, keepdim, out", "dim, out", "error[E038] the function 'energy' takes"),
     ("src/wavelets/composite/shrinkage.py", "def denoise", "def smooth", "help: define it in src/wavelets/composite/"),
 ]
