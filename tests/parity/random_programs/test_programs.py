@@ -12,7 +12,7 @@ import torch
 import mindtorch
 from tests.daily import some
 from tests.parity.random_programs.programs import failure, failures
-from tests.parity.random_programs.torch_faults import PROOFS
+from tests.parity.random_programs.torch_faults import OF_VECTORS, PROOFS
 from tests.parity.support.known import Cause
 
 COUNT = int(os.environ.get("MINDTORCH_RANDOM_PROGRAMS", "5000"))
@@ -48,6 +48,8 @@ def test_torch_is_wrong(proof):
     """Programs of a class go back into the generator when torch is mended."""
     said, right = proof(mindtorch)
     assert said == right
+    if proof.__name__ in OF_VECTORS and torch.backends.cpu.get_cpu_capability() == "DEFAULT":
+        return
     try:
         said, right = proof(torch)
     except RuntimeError:
