@@ -9,7 +9,8 @@
 
 The table `OPS` is generated. `samples` is a module with a function for each `samples:` word of ops.yaml; it gets a
 `Maker` and yields a `call(...)` for every set of arguments. A dict REFERENCES in it has, by the op's name, a function
-of NumPy arrays that says what the result should be.
+of NumPy arrays that says what the result should be; a dict UNVARIED the names of arguments that no call gives another
+value than their default, which is an error for all others.
 """
 
 import ast
@@ -145,6 +146,11 @@ def unvaried(schema: Schema, calls: Iterable[Any]) -> list[str]:
     return [f"{each.type} {each.name}={each.default}" for each in left.values()]
 
 
+def _name_of(argument: str) -> str:
+    """Of an argument as a schema writes it."""
+    return argument.rpartition("=")[0].rpartition(" ")[2]
+
+
 def _is_default(value: Any, default: str | None) -> bool:
     try:
         stated = ast.literal_eval(str(default))
@@ -191,7 +197,9 @@ class _Op:
         self._function = row.entry.function
         self._kernels = kernel_table(row.name)
         self._make_samples = getattr(samples, row.samples)
-        self._reference = getattr(samples, "REFERENCES", {}).get(row.name.rpartition("::")[2])
+        name = row.name.rpartition("::")[2]
+        self._reference = getattr(samples, "REFERENCES", {}).get(name)
+        self._unvaried = frozenset(getattr(samples, "UNVARIED", {}).get(name, "").split())
 
     def missing_kernel(self) -> Iterator[str]:
         """What the stub says that the generator has written in place of the kernel."""
@@ -246,13 +254,17 @@ class _Op:
         return sample.mapped(Tensor.clone) if self.row.entry.schema.is_mutable else sample
 
     def check_arguments(self) -> None:
-        """Every argument has another value than its default in some sample."""
+        """Every argument has another value than its default in some sample, but for those in `UNVARIED`."""
         samples = [each for dtype in DTYPE_GROUPS[self.row.dtypes] for each in self._samples(dtype)]
-        for argument in unvaried(self.row.entry.schema, samples):
-            raise AssertionError(
-                f"the samples '{self.row.samples}' of {self.row.name} never vary '{argument}': yield a call that "
-                "gives it another value, so that a kernel or a formula that ignores it is noticed"
-            )
+        missing = {_name_of(argument): argument for argument in unvaried(self.row.entry.schema, samples)}
+        for name, argument in missing.items():
+            if name not in self._unvaried:
+                raise AssertionError(
+                    f"the samples '{self.row.samples}' of {self.row.name} never vary '{argument}': yield a call that "
+                    "gives it another value, so that a kernel or a formula that ignores it is noticed"
+                )
+        for name in self._unvaried - set(missing):
+            raise AssertionError(f"the samples of {self.row.name} vary '{name}': take it out of UNVARIED")
 
     def check_value(self, dtype: str) -> None:
         """The result is what the reference says, and the inputs are as they were."""

@@ -26,6 +26,7 @@ def rows_and_weights(make):
 
 def two_rows_and_weights(make):
     yield call(make(4, 6), make(4, 6), make(6))
+    yield call(make(2, 3), make(2, 3), make(3), 1e-3)
 
 
 def even(make):
@@ -454,4 +455,38 @@ REFERENCES = {
     "npu_format_cast": lambda x, acl_format: x,
     "npu_moe_token_permute": _permuted,
     "npu_moe_token_unpermute": _unpermuted,
+}
+
+
+# Arguments that no sample varies yet. Most of them belong to quantized and sparse forms of attention and products.
+UNVARIED = {
+    "npu_fusion_attention": "padding_mask keep_prob inner_precise prefix gen_mask_parallel sync softmax_layout sink",
+    "npu_fusion_attention_grad": (
+        "padding_mask softmax_in keep_prob pre_tockens next_tockens inner_precise seed offset numels prefix "
+        "actual_seq_qlen actual_seq_kvlen sparse_mode gen_mask_parallel sync softmax_layout sink"
+    ),
+    "npu_fused_infer_attention_score": (
+        "pse_shift dequant_scale1 quant_scale1 dequant_scale2 quant_scale2 quant_offset2 antiquant_scale "
+        "antiquant_offset key_antiquant_scale key_antiquant_offset value_antiquant_scale "
+        "value_antiquant_offset query_padding_size kv_padding_size key_shared_prefix value_shared_prefix "
+        "actual_shared_prefix_len query_rope key_rope key_rope_antiquant_scale pre_tokens next_tokens "
+        "inner_precise antiquant_mode key_antiquant_mode value_antiquant_mode"
+    ),
+    "npu_fused_infer_attention_score_v2": (
+        "query_rope key_rope pse_shift dequant_scale_query dequant_scale_key dequant_offset_key "
+        "dequant_scale_value dequant_offset_value dequant_scale_key_rope quant_scale_out quant_offset_out "
+        "quant_scale_p learnable_sink pre_tokens next_tokens query_quant_mode key_quant_mode value_quant_mode "
+        "inner_precise query_dtype key_dtype value_dtype query_rope_dtype key_rope_dtype "
+        "key_shared_prefix_dtype value_shared_prefix_dtype dequant_scale_query_dtype dequant_scale_key_dtype "
+        "dequant_scale_value_dtype dequant_scale_key_rope_dtype out_dtype"
+    ),
+    "npu_grouped_matmul": (
+        "scale offset antiquant_scale antiquant_offset per_token_scale activation_input "
+        "activation_quant_scale activation_quant_offset act_type tuning_config output_dtype"
+    ),
+    "npu_moe_token_permute": "padded_mode",
+    "npu_moe_token_unpermute": "padded_mode restore_shape",
+    "npu_moe_init_routing_v2": "offset active_num expert_capacity drop_pad_mode x_dtype",
+    "npu_dynamic_quant": "dst_type quant_mode dst_type_max",
+    "npu_quant_matmul": "x1_dtype x2_dtype pertoken_scale_dtype scale_dtype group_sizes y_scale",
 }
