@@ -194,7 +194,7 @@ def _defaults_by_keyword(
             # einsum(equation, operands) is the old form.
             is_list = len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], (list, tuple))
             positional += (value[0], *value[1]) if is_list else value
-        elif parameter.default is parameter.empty:
+        elif parameter.default is parameter.empty or parameter.default is ...:  # a default that stands for none
             positional.append(value)
         elif value is not parameter.default or not (_is_ours(name) or name in hidden):
             keywords[name] = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections import UserList
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -172,9 +173,9 @@ class EventList(UserList):
         text = "\n".join((_aligned(headers, rows), *ends, ""))
         return text if header is None else f"{header}\n{text}"
 
-    def export_chrome_trace(self, path: str) -> None:
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the events as a file that chrome://tracing shows, compressed if its name ends with `.gz`."""
-        with (gzip.open if path.endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
+        with (gzip.open if os.fspath(path).endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
             json.dump({"traceEvents": [_as_trace(event) for event in self]}, file)
 
     def __str__(self) -> str:
