@@ -16,6 +16,7 @@ from tests.npu_simulator.evaluate.contract import (
     broadcast,
     castable,
     expect,
+    is_floating,
     refuse,
     require,
     same_dtype,
@@ -315,6 +316,7 @@ def _masked_scatter(self: Any, mask: Any, source: Any) -> None:
 
 def _embedding_backward(grad: Any, indices: Any, number: int, padding: int, scale: bool, out: Any) -> None:
     # paddingIdx: that row gets no gradient; -1, which is 2**64 - 1 in this unsigned argument, is none
+    require(is_floating(grad.dtype), "a floating gradient is needed")
     rows = positions(indices, number).reshape(-1)
     g = wide(grad).reshape(rows.size, -1)
     if scale:
