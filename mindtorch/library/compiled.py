@@ -1,7 +1,7 @@
 """Libraries of operators that are compiled for PyTorch, such as torchvision's: their operators by name.
 
 C++ that is compiled for PyTorch cannot be run. A package that has the operators of a library, written for mindtorch,
-says so with an entry point in the group `mindtorch.operators`, which has the name of their namespace. Operators that no
+names them by an entry point in the group `mindtorch.operators` that is called as their namespace is. Operators that no
 package has refuse when they are called. Which operators a library defines is in `_support/compiled_ops.tsv`.
 """
 

@@ -258,7 +258,7 @@ def test_threads_share_the_work(use_threads, walk):
 
 
 def test_arrays_that_overlap_stay_in_one_call(use_threads):
-    """Nobody forbids it for arrays with gaps, and NumPy reads what was there before."""
+    """It is not forbidden for arrays with gaps, and NumPy reads what was there before."""
     use_threads(4)
     memory = np.arange(2002, dtype=FLOAT)
     source, target = memory[:2000:2], memory[2::2]
