@@ -68,7 +68,8 @@ def test_output_in_files_and_on_the_console(tmp_path):
 
 def test_a_process_that_is_killed_before_it_begins_is_seen_at_once():
     printed = launch("--keep-going", "--nproc-per-node=3", PROGRAM, "early", OMP_NUM_THREADS="1")
-    assert printed.count("after 0 s: the process of rank 1 has died") == 2
+    # Of the two that live, the first one to notice may have ended when the other looks.
+    assert len(re.findall("after 0 s: the process of rank (?:0, 1|1|1, 2) has died", printed)) == 2, printed
 
 
 WRONG = {
