@@ -114,6 +114,12 @@ PYTHON_TYPES: dict[Any, dtype] = {
     builtins.complex: complex128,
 }
 
+
+def is_dtype(value: Any) -> builtins.bool:
+    """Whether a value is a dtype, or a type of Python's that stands for one."""
+    return isinstance(value, dtype) or (isinstance(value, type) and value in PYTHON_TYPES)
+
+
 _C_NAMES = {
     uint8: "unsigned char",
     uint16: "unsigned short",

@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from mindtorch._core import state
-from mindtorch._core.dtype import FROM_NUMPY, PYTHON_TYPES
+from mindtorch._core.dtype import FROM_NUMPY, PYTHON_TYPES, is_dtype
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._support import errors
 
@@ -231,7 +231,7 @@ def can_cast(from_: Dtype, to: Dtype) -> bool:
 def _both_dtypes(function: str, **given: Any) -> list[np.dtype]:
     """The dtypes that two arguments are; Python's types stand for dtypes."""
     for position, (name, value) in enumerate(given.items(), 1):
-        if not isinstance(value, Dtype) and not (isinstance(value, type) and value in PYTHON_TYPES):
+        if not is_dtype(value):
             raise errors.argument_type(function, name, position, "torch.dtype", value)
     return [PYTHON_TYPES.get(value, value).numpy for value in given.values()]
 

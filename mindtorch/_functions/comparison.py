@@ -12,7 +12,10 @@ from mindtorch.dispatch.arguments.by_hand import check_arguments
 from mindtorch.dispatch.arguments.conversions import checked_tensor
 from mindtorch.dispatch.modes.batching import is_batched
 
-_TOLERANT = "(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor"
+_ISCLOSE, _ALLCLOSE = [
+    f"{name}(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor"
+    for name in ("isclose", "allclose")
+]
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -30,7 +33,11 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Where `|input - other| <= atol + rtol * |other|`."""
-    check_arguments(f"isclose{_TOLERANT}", input, other, rtol, atol, equal_nan)
+    check_arguments(_ISCLOSE, input, other, rtol, atol, equal_nan)
+    return _close(input, other, rtol, atol, equal_nan)
+
+
+def _close(input: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.storage_name} did not match {other.dtype.storage_name}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
@@ -55,10 +62,10 @@ def _is_integral(tensor: Tensor) -> bool:
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close to each other, as `isclose` tells."""
-    check_arguments(f"allclose{_TOLERANT}", input, other, rtol, atol, equal_nan)
+    check_arguments(_ALLCLOSE, input, other, rtol, atol, equal_nan)
     if is_batched(input) or is_batched(other):
         raise unsupported("allclose")
-    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+    return bool(_close(input, other, rtol, atol, equal_nan).all())
 
 
 @extend_tensor

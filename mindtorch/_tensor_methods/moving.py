@@ -7,13 +7,13 @@ import numpy as np
 
 from mindtorch._core import state
 from mindtorch._core.device import device as Device
-from mindtorch._core.dtype import FROM_NUMPY, PYTHON_TYPES
+from mindtorch._core.dtype import FROM_NUMPY, PYTHON_TYPES, is_dtype
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.memory_format import memory_format as MemoryFormat
 from mindtorch._core.tensor import Tensor, extend_tensor
 from mindtorch._support import errors
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.arguments.types import is_dtype, is_int
+from mindtorch.dispatch.arguments.types import is_int
 
 
 @extend_tensor

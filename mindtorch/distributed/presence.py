@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 
 from mindtorch.distributed.stores import Store
@@ -48,6 +49,7 @@ def _key(rank: int) -> str:
     return f"process{rank}"
 
 
+@cache
 def _machine() -> str:
     """What the processes that this one can see have in common; empty where it sees none."""
     try:

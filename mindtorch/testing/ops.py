@@ -30,7 +30,7 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
 from mindtorch.dispatch.keys import device_types
 from mindtorch.dispatch.registry import OpEntry, find_op, kernel_table
-from mindtorch.dispatch.schema.function_schema import Schema
+from mindtorch.dispatch.schema.function_schema import Argument, Schema
 from mindtorch.testing.comparison import assert_close
 from mindtorch.testing.dtype_groups import DTYPE_GROUPS
 
@@ -126,7 +126,12 @@ _NAMED_DEFAULTS = {"Mean": 1, "Sum": 2}
 
 
 def unvaried(schema: Schema, calls: Iterable[Any]) -> list[str]:
-    """The arguments that no call gives another value than their default, as the schema writes them.
+    """The arguments that no call gives another value than their default, as the schema writes them."""
+    return [_written(each) for each in _unvaried(schema, calls)]
+
+
+def _unvaried(schema: Schema, calls: Iterable[Any]) -> list[Argument]:
+    """The arguments that no call gives another value than their default.
 
     A formula may do with them what it likes: no test would notice. `calls` have `args` and `kwargs`, as `call` makes
     them; options that change no value (devices, layouts, generators) are left out.
@@ -143,12 +148,11 @@ def unvaried(schema: Schema, calls: Iterable[Any]) -> list[str]:
                 del left[name]
         if not left:
             break
-    return [f"{each.type} {each.name}={each.default}" for each in left.values()]
+    return list(left.values())
 
 
-def _name_of(argument: str) -> str:
-    """Of an argument as a schema writes it."""
-    return argument.rpartition("=")[0].rpartition(" ")[2]
+def _written(argument: Argument) -> str:
+    return f"{argument.type} {argument.name}={argument.default}"
 
 
 def _is_default(value: Any, default: str | None) -> bool:
@@ -173,7 +177,7 @@ def _checks_of(op: "_Op") -> Iterator[tuple[str, Callable[[], None]]]:
         yield "complete", partial(_fail, "\n".join([f"{op.row.name} is not complete:", *missing]))
         return
     dtypes = DTYPE_GROUPS[op.row.dtypes]
-    if unvaried(op.row.entry.schema, ()):
+    if _unvaried(op.row.entry.schema, ()):
         yield "arguments are varied", op.check_arguments
     for dtype in dtypes:
         for what, check in op.checks_of_values().items():
@@ -256,14 +260,14 @@ class _Op:
     def check_arguments(self) -> None:
         """Every argument has another value than its default in some sample, but for those in `UNVARIED`."""
         samples = [each for dtype in DTYPE_GROUPS[self.row.dtypes] for each in self._samples(dtype)]
-        missing = {_name_of(argument): argument for argument in unvaried(self.row.entry.schema, samples)}
-        for name, argument in missing.items():
-            if name not in self._unvaried:
+        missing = _unvaried(self.row.entry.schema, samples)
+        for argument in missing:
+            if argument.name not in self._unvaried:
                 raise AssertionError(
-                    f"the samples '{self.row.samples}' of {self.row.name} never vary '{argument}': yield a call that "
-                    "gives it another value, so that a kernel or a formula that ignores it is noticed"
+                    f"the samples '{self.row.samples}' of {self.row.name} never vary '{_written(argument)}': yield a "
+                    "call that gives it another value, so that a kernel or a formula that ignores it is noticed"
                 )
-        for name in self._unvaried - set(missing):
+        for name in self._unvaried.difference(each.name for each in missing):
             raise AssertionError(f"the samples of {self.row.name} vary '{name}': take it out of UNVARIED")
 
     def check_value(self, dtype: str) -> None:

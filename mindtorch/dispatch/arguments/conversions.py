@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from mindtorch._core.device import device
-from mindtorch._core.dtype import PYTHON_TYPES, dtype
+from mindtorch._core.dtype import PYTHON_TYPES, dtype, is_dtype
 from mindtorch._core.generator import Generator
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
@@ -17,7 +17,6 @@ from mindtorch._support import errors
 from mindtorch.dispatch.arguments.errors import element_error, missing_argument, refusal, unpacking_overflow
 from mindtorch.dispatch.arguments.given import as_given, without_defaults
 from mindtorch.dispatch.arguments.types import (
-    is_dtype,
     is_float,
     is_index,
     is_int,

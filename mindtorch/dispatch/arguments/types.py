@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindtorch._core.device import device
-from mindtorch._core.dtype import PYTHON_TYPES, dtype
+from mindtorch._core.dtype import is_dtype
 from mindtorch._core.generator import Generator
 from mindtorch._core.layout import layout
 from mindtorch._core.memory_format import memory_format
@@ -71,10 +71,6 @@ def is_float(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value.ndim == 0 and not value.is_complex() and not requires_grad(value)
     return isinstance(value, (int, float, np.floating, np.integer, np.bool_))
-
-
-def is_dtype(value: Any) -> bool:
-    return isinstance(value, dtype) or (isinstance(value, type) and value in PYTHON_TYPES)
 
 
 _ACCEPTS: dict[str, Callable[[Any], bool]] = {

@@ -11,13 +11,12 @@ from mindtorch._core.promotion import (
     FLOAT,
     HALF,
     INTEGRAL,
-    UNSIGNED,
     common_dtype,
     int_to_float,
 )
 from mindtorch.backends.cpu.common import arithmetic, paired
 from mindtorch.backends.cpu.common.casting import row_major
-from mindtorch.backends.cpu.common.computing import ALL, FLOATS, NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.common.computing import ALL_AND_UNSIGNED, FLOATS, NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, binary_with_alpha, unary
 from mindtorch.backends.cpu.common.numbers import checked_number, is_one
 from mindtorch.backends.cpu.common.unsupported_dtypes import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
@@ -82,7 +81,7 @@ def _check_subtraction(input: Array, other: Array | Number) -> None:
 
 # -------------------- products and quotients --------------------
 
-mul = binary(Op(loops(np.multiply, (*ALL, *UNSIGNED)), exact_numbers=True))
+mul = binary(Op(loops(np.multiply, ALL_AND_UNSIGNED), exact_numbers=True))
 _DIV = Op(loops(np.divide, (*FLOATS, *COMPLEX)), int_to_float, exact_numbers=True)
 div = binary(_DIV)
 _DIV_FLOOR = Op(

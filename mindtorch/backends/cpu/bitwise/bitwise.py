@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.promotion import BOOL, INTEGRAL, UNSIGNED, to_bool
-from mindtorch.backends.cpu.common.computing import Op, loops, loops_of_truth
+from mindtorch.backends.cpu.common.computing import WHOLE_AND_UNSIGNED, Op, loops, loops_of_truth
 from mindtorch.backends.cpu.common.elementwise import binary, predicate, unary
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
     ONLY_INTEGRAL,
@@ -13,7 +13,6 @@ from mindtorch.backends.cpu.common.unsupported_dtypes import (
 )
 
 INTEGERS = (BOOL, *INTEGRAL)
-WITH_UNSIGNED = (*INTEGERS, *UNSIGNED)
 
 
 # -------------------- comparisons and truth --------------------
@@ -24,7 +23,7 @@ logical_xor = binary(Op(loops_of_truth(np.logical_xor), result_dtype=to_bool))
 
 
 def _bitwise(function: Any, name: str) -> Any:
-    return binary(Op(loops(function, WITH_UNSIGNED), unsupported=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
+    return binary(Op(loops(function, WHOLE_AND_UNSIGNED), unsupported=not_implemented(f"{name}_cpu", *ONLY_INTEGRAL)))
 
 
 bitwise_not = unary(
@@ -34,7 +33,7 @@ bitwise_and = _bitwise(np.bitwise_and, "bitwise_and")
 bitwise_or = _bitwise(np.bitwise_or, "bitwise_or")
 bitwise_xor = binary(
     Op(
-        loops_of_truth(np.bitwise_xor, WITH_UNSIGNED),
+        loops_of_truth(np.bitwise_xor, WHOLE_AND_UNSIGNED),
         unsupported=not_implemented("bitwise_xor_cpu", *ONLY_INTEGRAL),
     )
 )

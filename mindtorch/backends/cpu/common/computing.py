@@ -12,7 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, can_convert, common_dtype
+from mindtorch._core.promotion import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INTEGRAL,
+    UNSIGNED,
+    can_convert,
+    common_dtype,
+)
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu.common import halves
@@ -28,6 +39,9 @@ FLOATS = (FLOAT, DOUBLE)
 NUMBERS = (*INTEGRAL, *FLOATS, *COMPLEX)
 REAL_NUMBERS = (*INTEGRAL, *FLOATS)
 ALL = (BOOL, *NUMBERS)
+# With the wide unsigned integers, which few ops take.
+ALL_AND_UNSIGNED = (*ALL, *UNSIGNED)
+WHOLE_AND_UNSIGNED = (BOOL, *INTEGRAL, *UNSIGNED)
 
 
 def loops(function: Loop, supported: Iterable[NumpyDtype] = ALL) -> dict[NumpyDtype, Loop]:

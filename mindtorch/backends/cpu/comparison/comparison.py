@@ -4,15 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BOOL, COMPLEX, UNSIGNED, to_bool
-from mindtorch.backends.cpu.common.computing import ALL, REAL_NUMBERS, Op, loops_of_truth
+from mindtorch._core.promotion import BOOL, COMPLEX, to_bool
+from mindtorch.backends.cpu.common.computing import ALL_AND_UNSIGNED, REAL_NUMBERS, Op, loops_of_truth
 from mindtorch.backends.cpu.common.elementwise import binary, predicate
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
     not_implemented,
 )
 
 REAL = (BOOL, *REAL_NUMBERS)
-WITH_UNSIGNED = (*ALL, *UNSIGNED)
 
 
 # -------------------- comparisons and truth --------------------
@@ -26,14 +25,14 @@ def _no_order(name: str, supported: Any) -> dict[Any, Any]:
     return not_implemented(f"{name}_cpu", *COMPLEX) if supported is REAL else {}
 
 
-eq = _comparison(np.equal, "eq", WITH_UNSIGNED)
-ne = _comparison(np.not_equal, "ne", WITH_UNSIGNED)
+eq = _comparison(np.equal, "eq", ALL_AND_UNSIGNED)
+ne = _comparison(np.not_equal, "ne", ALL_AND_UNSIGNED)
 lt = _comparison(np.less, "lt", REAL)
 le = _comparison(np.less_equal, "le", REAL)
 gt = _comparison(np.greater, "gt", REAL)
 ge = _comparison(np.greater_equal, "ge", REAL)
 
 
-isnan = predicate(np.isnan, supported=WITH_UNSIGNED)
-isinf = predicate(np.isinf, supported=WITH_UNSIGNED)
+isnan = predicate(np.isnan, supported=ALL_AND_UNSIGNED)
+isinf = predicate(np.isinf, supported=ALL_AND_UNSIGNED)
 isfinite = predicate(np.isfinite)

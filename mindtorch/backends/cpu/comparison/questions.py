@@ -9,14 +9,12 @@ from mindtorch._core.promotion import (
     BOOL,
     COMPLEX,
     INTEGRAL,
-    UNSIGNED,
     to_bool,
 )
 from mindtorch.backends.cpu.common import parts
-from mindtorch.backends.cpu.common.computing import FLOATS, Op, loops
+from mindtorch.backends.cpu.common.computing import FLOATS, WHOLE_AND_UNSIGNED, Op, loops
 from mindtorch.backends.cpu.common.elementwise import binary, unary
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
-    INTEGRAL_OR_BOOL,
     raising,
     without_complex,
 )
@@ -47,7 +45,7 @@ def _question(name: str, of_floats: Any, of_integers: Any, no_complex: Any) -> A
     """A kernel whose result, and whose `out`, is bool."""
     answer = unary(
         Op(
-            loops(of_integers, (*INTEGRAL_OR_BOOL, *UNSIGNED)) | loops(of_floats, FLOATS),
+            loops(of_integers, WHOLE_AND_UNSIGNED) | loops(of_floats, FLOATS),
             result_dtype=to_bool,
             unsupported=no_complex,
         )

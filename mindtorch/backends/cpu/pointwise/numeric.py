@@ -15,7 +15,6 @@ from mindtorch._core.promotion import (
     FLOATING,
     HALF,
     INT32,
-    UNSIGNED,
     common_dtype,
     first,
     int_to_float,
@@ -24,7 +23,7 @@ from mindtorch._core.promotion import (
 from mindtorch._core.strided import empty_like
 from mindtorch.backends.cpu.common import arithmetic, halves, paired, parts
 from mindtorch.backends.cpu.common.checks import c_name
-from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.common.computing import FLOATS, REAL_NUMBERS, WHOLE_AND_UNSIGNED, Op, compute, loops
 from mindtorch.backends.cpu.common.elementwise import binary, is_plain, unary
 from mindtorch.backends.cpu.common.unsupported_dtypes import (
     INTEGRAL_OR_BOOL,
@@ -65,7 +64,7 @@ copysign = binary(
         unsupported=not_implemented("copysign_cpu", *COMPLEX),
     )
 )
-_COPY = Op(loops(arithmetic.copy, (*INTEGRAL_OR_BOOL, *UNSIGNED)))
+_COPY = Op(loops(arithmetic.copy, WHOLE_AND_UNSIGNED))
 _NAN_TO_NUM = Op(compiled("nan_to_num", loops(parts.nan_to_num, (*FLOATS, *COMPLEX))))
 
 
