@@ -101,6 +101,7 @@ class Crew:
         """Let a worker end."""
         end, self._channels[worker] = self._channels[worker], None
         if end is not None:
+            ends_of_loaders.discard(end)
             end.end()
 
     def end(self, patience: float) -> None:

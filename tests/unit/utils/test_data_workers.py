@@ -76,6 +76,27 @@ def test_an_iterator_that_is_left_alone(stay):
     assert descriptors() <= before
 
 
+@pytest.mark.parametrize("collections", [0, 1, 2])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_an_iterator_in_garbage_ends_before_its_connections(is_first, collections, monkeypatch):
+    """In whatever order the collector comes to them, which depends on the collections before."""
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    iterator = iter(DataLoader(Slow(), 4, num_workers=2))
+    next(iterator)
+    processes = [worker.pid for worker in iterator._workers]
+    connections = [end._connection for end in iterator._crew._channels]
+    garbage = [iterator, *connections] if is_first else [*connections, iterator]
+    garbage.append(garbage)
+    del iterator, connections
+    for _ in range(collections):
+        gc.collect()
+    del garbage
+    gc.collect()
+    assert unraisable == []  # a second close of a descriptor is an error that nothing catches
+    assert not any(lives(pid) for pid in processes)
+
+
 def test_workers_end_while_another_process_holds_the_loaders_end():
     iterator = iter(DataLoader(Slow(), 4, num_workers=2))
     next(iterator)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 import numpy as np
 
@@ -80,15 +79,17 @@ class Task:
         )
 
 
-# The loaders' ends of channels. A forked worker has copies of them all, and as long as it has, other workers don't
-# learn that the loader has closed its own.
-ends_of_loaders: WeakSet[Channel] = WeakSet()
+# The loaders' open ends of channels. A forked worker has copies of them all, and as long as it has, other workers don't
+# learn that the loader has closed its own. The references are strong: of garbage, the collector may finalize a
+# connection before the iterator, which would then close the descriptor again, by then that of something else perhaps.
+ends_of_loaders: set[Channel] = set()
 
 
 def _worker_loop(task: Task, worker_id: int, channel: Channel) -> None:
     """All that a worker's process does."""
     for end in list(ends_of_loaders):
         end.close()
+    ends_of_loaders.clear()
     inbox = _Inbox(channel, task.patience)
     try:
         set_num_threads(1)
